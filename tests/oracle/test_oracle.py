@@ -1,0 +1,272 @@
+"""The oracle against every worked position of the source, and against cases worked out on paper."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.oracle import Event, Oracle, Place, merged
+from tests.oracle.handmade import lay, lead
+
+DATA = Path(__file__).parents[1] / "data" / "worked_positions.json"
+POSITIONS = json.loads(DATA.read_text())["positions"]
+
+
+def place(item):
+    return Place(tuple(item["tile"]), item["port"])
+
+
+# ---- worked positions ----
+
+
+def laying_order(position):
+    """The opening tile (the only one never second in a join), and the joins, which are in laying order."""
+    joins = [tuple(place(item) for item in join) for join in position["joins"]]
+    newer_tiles = {newer.tile for _, newer in joins}
+    (opening,) = [tuple(tile) for tile in position["tiles"] if tuple(tile) not in newer_tiles]
+    return opening, joins
+
+
+@pytest.mark.parametrize(
+    "position", POSITIONS, ids=lambda position: "-".join(f"{a}{b}" for a, b in position["tiles"])
+)
+def test_worked_position(position):
+    """R3 to R5: joins, free places, contributions, end sum and credit of a position of the source."""
+    opening, joins = laying_order(position)
+    played = tuple(position["played"])
+    order = [opening] + [newer.tile for _, newer in joins]
+    assert order[-1] == played and sorted(order) == sorted(map(tuple, position["tiles"]))
+    spare = [(6, 6)] if (6, 6) not in order else [(5, 5)]  # so that laying the last tile is no domino
+    other = (0, 6)
+    waiting = (3, 3)  # keeps the boneyard non-empty: no block
+    # Two players alternate, so deal the tiles by turns.
+    oracle = Oracle(2, [order[0::2] + spare, [*order[1::2], other]], [waiting], opener=0)
+    events = oracle.play(("lead", opening))
+    for older, newer in joins:
+        move = ("lay", newer.tile, newer.port, older)
+        assert move in oracle.moves()
+        events = oracle.play(move)
+
+    assert set(map(frozenset, oracle.joins())) == set(map(frozenset, joins))
+    assert sorted((p.tile, p.port, p.pip) for p in oracle.free_places()) == sorted(
+        (tuple(item["tile"]), item["port"], item["pip"]) for item in position["free_places"]
+    )
+    assert sorted(oracle.contributions()) == sorted(
+        (tuple(item["tile"]), item["value"]) for item in position["contributions"]
+    )
+    assert oracle.end_sum() == position["end_sum"]
+    assert sorted(map(list, (t for t in oracle.layout.nodes if t[0] == t[1]))) == sorted(position["spinners"])
+    credit = position["credit_raw"]
+    assert credit == 5 * position["credit_display"]
+    side = (len(order) - 1) % 2
+    assert events == ([Event("placement", side, credit, True)] if credit else [])
+
+
+def test_there_are_eleven_worked_positions():
+    assert len(POSITIONS) == 11
+
+
+# ---- placing and moving ----
+
+
+def test_opening_double_has_two_line_sides_then_two_arms():
+    """R4.1 to R4.5 for an opening double and a double on an arm."""
+    oracle = Oracle(2, [[(5, 5), (2, 5), (3, 3), (0, 0)], [(1, 5), (3, 5), (0, 1)]], [(6, 6)], opener=0)
+    assert oracle.play(("lead", (5, 5))) == [Event("placement", 0, 10, True)]
+    assert {p.port for p in oracle.free_places()} == {"line_a", "line_b"}
+    assert lay(oracle, (1, 5), (5, 5), "line_b") == []  # 10 + 1 = 11
+    assert oracle.end_sum() == 11
+    assert ((5, 5), "arm_a") not in oracle.free_places()
+    lay(oracle, (2, 5), (5, 5), "line_a")  # 1 + 2 = 3: the spinner no longer counts
+    assert oracle.end_sum() == 3
+    assert sorted(oracle.free_places()) == [
+        ((1, 5), "small"),
+        ((2, 5), "small"),
+        ((5, 5), "arm_a"),
+        ((5, 5), "arm_b"),
+    ]
+    lay(oracle, (3, 5), (5, 5), "arm_b")  # 1 + 2 + 3 = 6
+    assert oracle.end_sum() == 6
+    lay(oracle, (3, 3), (3, 5), "small")  # 1 + 2 + 6 = 9, a terminal double on an arm
+    assert oracle.end_sum() == 9
+    assert oracle.joins()[-1] == (((3, 5), "small"), ((3, 3), "line_a"))
+    assert ((3, 3), "line_b") in oracle.free_places() and ((3, 3), "arm_a") not in oracle.free_places()
+
+
+def test_moves_are_concrete_and_merge():
+    """D7: two line sides of a lone opening double are two moves with one key."""
+    oracle, _ = lead(2, [[(2, 2), (0, 0)], [(1, 2), (2, 4), (0, 1)]], [(6, 6)])
+    moves = oracle.moves()
+    assert moves == [
+        ("lay", (1, 2), "big", ((2, 2), "line_a")),
+        ("lay", (1, 2), "big", ((2, 2), "line_b")),
+        ("lay", (2, 4), "small", ((2, 2), "line_a")),
+        ("lay", (2, 4), "small", ((2, 2), "line_b")),
+    ]
+    assert {merged(oracle, move) for move in moves} == {
+        ("lay", (1, 2), 2, "spinner"),
+        ("lay", (2, 4), 2, "spinner"),
+    }
+
+
+def test_own_half_is_part_of_the_move():
+    """R3.1: a tile that fits two different pip counts has a move for each."""
+    oracle, _ = lead(2, [[(1, 4), (0, 0)], [(4, 6), (1, 1), (1, 6)]], [(3, 3)])
+    lay(oracle, (4, 6), (1, 4), "big")  # ends 1 and 6
+    oracle.play(("draw",))  # (3, 3): cannot be laid, R3.2
+    oracle.play(("pass",))
+    moves = oracle.moves()
+    assert moves == [
+        ("lay", (1, 1), "line_a", ((1, 4), "small")),
+        ("lay", (1, 6), "small", ((1, 4), "small")),
+        ("lay", (1, 6), "big", ((4, 6), "big")),
+    ]
+    assert {merged(oracle, move) for move in moves} == {
+        ("lay", (1, 1), 1, "end"),
+        ("lay", (1, 6), 1, "end"),
+        ("lay", (1, 6), 6, "end"),
+    }
+
+
+def test_who_can_lay_may_not_draw_and_a_drawn_tile_that_fits_is_laid_at_once():
+    """R3.2."""
+    oracle, _ = lead(2, [[(1, 2), (0, 0)], [(3, 4), (5, 5)]], [(0, 6), (2, 3), (4, 6)])
+    assert oracle.moves() == [("draw",)]
+    for illegal in [("pass",), ("lead", (3, 4)), ("lay", (3, 4), "small", Place((1, 2), "big"))]:
+        with pytest.raises(ValueError, match="illegal move"):
+            oracle.play(illegal)
+    assert oracle.play(("draw",)) == [] and oracle.turn == 1
+    assert oracle.moves() == [("draw",)]
+    oracle.play(("draw",))
+    assert oracle.moves() == [("lay", (2, 3), "small", ((1, 2), "big"))]
+    with pytest.raises(ValueError, match="illegal move"):
+        oracle.play(("draw",))
+    oracle.play(("lay", (2, 3), "small", ((1, 2), "big")))
+    assert oracle.turn == 0 and oracle.boneyard == [(4, 6)]
+
+
+def test_pass_when_the_boneyard_is_empty():
+    """R3.2, R3.3: no block while somebody else can lay. Then the block right after a placement (D1)."""
+    oracle, events = lead(2, [[(6, 6), (0, 6), (1, 1)], [(2, 3)]], [])
+    assert events == [] and oracle.end_sum() == 12
+    assert oracle.turn == 1 and oracle.moves() == [("pass",)]
+    assert oracle.play(("pass",)) == []
+    assert oracle.turn == 0 and len(oracle.moves()) == 2
+    # 12 + 0 counts nothing; ends 6 and 0 fit nobody; 2 against 5: 3 rounds up to 5.
+    assert lay(oracle, (0, 6), (6, 6), "line_a") == [Event("blocked", 0, 5, True)]
+    assert oracle.end_sum() == 12
+    assert oracle.round_over and oracle.round_end == "blocked" and oracle.round_winner == 0
+    assert oracle.moves() == [] and oracle.next_opener is None
+
+
+# ---- exactly 61 ----
+
+
+def test_overshoot_is_discarded_and_play_goes_on():
+    """R6.1: 300 + 10 is over 305."""
+    oracle, events = lead(2, [[(4, 6), (0, 0)], [(1, 1)]], [(2, 2)], scores=[300, 0])
+    assert events == [Event("placement", 0, 10, False)]
+    assert oracle.scores == [300, 0] and oracle.turn == 1 and oracle.round_end is None
+    assert oracle.moves() == [("draw",)] and oracle.end_sum() == 10
+
+
+def test_exact_hit_in_mid_round():
+    """R6.2, D5: 300 + 5; nothing is settled."""
+    oracle, events = lead(2, [[(1, 4), (0, 0)], [(1, 1)]], [(2, 2)], scores=[300, 0])
+    assert events == [Event("placement", 0, 5, True)]
+    assert oracle.scores == [305, 0] and oracle.winner == 0 and oracle.round_end == "exact"
+    assert oracle.turn == 0 and oracle.moves() == []
+    assert not oracle.round_over and oracle.revealed is None and oracle.round_winner is None
+    with pytest.raises(ValueError, match="illegal move"):
+        oracle.play(("pass",))
+    with pytest.raises(ValueError, match="round is not over"):
+        oracle.start_round([[(0, 0)], [(1, 1)]], [], 0)
+
+
+# ---- domino ----
+
+DOMINO_HANDS = [[(2, 3)], [(6, 6)], [(3, 4)], [(5, 6)]]
+
+
+@pytest.mark.parametrize(
+    ("score", "accepted"), [(0, True), (275, True), (280, True), (285, False), (300, False)]
+)
+def test_domino_is_one_event_with_the_partner_apart(score, accepted):
+    """R7.1 to R7.4, R6.1: 5 + round(12 + 11 = 23) 25 - round(7) 5 = 25.
+
+    Rounding each opponent apart gives 5 + 10 + 10 - 5 = 20, pooling the partner 5 + round(16) 15 = 20.
+    At 285 and 300 the placement's 5 alone would fit, but the event is discarded whole. The boneyard is not
+    empty (R7.0).
+    """
+    oracle, events = lead(4, DOMINO_HANDS, [(0, 0)], scores=[score, 40])
+    assert events == [Event("domino", 0, 25, accepted)]
+    assert oracle.scores == [score + 25 if accepted else score, 40]
+    assert oracle.round_end == "domino" and oracle.round_winner == 0 and oracle.moves() == []
+    assert oracle.revealed == [set(), {(6, 6)}, {(3, 4)}, {(5, 6)}]
+    if score == 280:
+        assert oracle.winner == 0 and not oracle.round_over and oracle.next_opener is None
+    else:  # also after a discarded domino the round is over and R2.5 applies
+        assert oracle.winner is None and oracle.round_over and oracle.next_opener == 0
+
+
+def test_score_below_zero():
+    """R7.3, D3, D4: 0 + round(0 + 2) 0 - round(12 + 11 = 23) 25 = -25."""
+    oracle, events = lead(4, [[(0, 1)], [(0, 0)], [(6, 6), (5, 6)], [(0, 2)]], [])
+    assert events == [Event("domino", 0, -25, True)] and oracle.scores == [-25, 0]
+
+
+def test_domino_of_net_zero_is_an_event():
+    """D4: 0 + round(0 + 2) 0 - round(2) 0 = 0."""
+    oracle, events = lead(4, [[(0, 1)], [(0, 0)], [(1, 1)], [(0, 2)]], [(6, 6)], scores=[300, 0])
+    assert events == [Event("domino", 0, 0, True)] and oracle.scores == [300, 0] and oracle.winner is None
+
+
+def test_domino_of_three_players():
+    """R1.2, R7.2 without partner: seat 1 lays (1, 4) on (1, 1): 2 + 4 = 6, no credit; 9 + 4 = 13 gives 15."""
+    oracle, _ = lead(3, [[(1, 1), (4, 5)], [(1, 4)], [(2, 2)]], [(6, 6)])
+    assert lay(oracle, (1, 4), (1, 1), "line_b") == [Event("domino", 1, 15, True)]
+    assert oracle.scores == [0, 15, 0] and oracle.next_opener == 1 and oracle.round_winner == 1
+    assert oracle.turn == 1
+
+
+def test_domino_goes_before_block():
+    """D9: (5, 5) is the last tile and fits nobody: 10 + round(12) 10 = 20, a domino."""
+    oracle, events = lead(2, [[(5, 5)], [(6, 6)]], [])
+    assert events == [Event("domino", 0, 20, True)]
+    assert oracle.round_end == "domino" and oracle.next_opener == 0
+
+
+def test_next_round():
+    """R2.5: who made domino opens; after a block any seat may."""
+    oracle, _ = lead(2, [[(5, 5)], [(6, 6)]], [])
+    with pytest.raises(ValueError, match="opens the next round"):
+        oracle.start_round([[(0, 0)], [(1, 1)]], [], 1)
+    oracle.start_round([[(6, 6), (0, 1)], [(5, 5)]], [], 0)
+    assert oracle.round_number == 2 and oracle.scores == [20, 0] and not oracle.round_over
+    assert oracle.revealed is None and oracle.joins() == [] and oracle.opener == oracle.turn == 0
+    assert oracle.play(("lead", (6, 6))) == [Event("blocked", 0, 10, True)]  # 1 against 10: 9 gives 10
+    oracle.start_round([[(0, 0)], [(1, 1)]], [], 1)
+    assert oracle.round_number == 3 and oracle.turn == 1
+
+
+# ---- arguments ----
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ((1, [[(0, 0)]], [], 0), "two to four players"),
+        ((2, [[(0, 0)], [(0, 0)]], [], 0), "twice"),
+        ((2, [[(0, 0)], [(0, 1)]], [(0, 1)], 0), "twice"),
+        ((2, [[(0, 0)], [(1, 0)]], [], 0), "low, high"),
+        ((2, [[(0, 0)], [(0, 7)]], [], 0), "low, high"),
+        ((2, [[(0, 0)], []], [], 0), "at least one tile"),
+        ((2, [[(0, 0)], [(0, 1)], [(0, 2)]], [], 0), "every player"),
+        ((2, [[(0, 0)], [(0, 1)]], [], 2), "not a seat"),
+        ((2, [[(0, 0)], [(0, 1)]], [], 0, [0]), "one score per side"),
+        ((2, [[(0, 0)], [(0, 1)]], [], 0, [305, 0]), "already won"),
+    ],
+)
+def test_bad_arguments(args, reason):
+    with pytest.raises(ValueError, match=reason):
+        Oracle(*args)
