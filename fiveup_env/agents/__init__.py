@@ -1,0 +1,1 @@
+"""Agents that see nothing but the view of their seat."""

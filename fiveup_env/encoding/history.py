@@ -1,0 +1,87 @@
+"""The public events of the round as a sequence, and the global state for centralised critics."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.observation import observation_size, write_bits, write_observation
+from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER
+from fiveup_env.rules.game import Game
+from fiveup_env.rules.kernels import kernel
+from fiveup_env.rules.tiles import HIGH, LOW
+
+HISTORY_COLUMNS = 3
+
+
+@kernel
+def write_history(game: Game, me: int, out: np.ndarray, mask: np.ndarray) -> None:
+    """The latest events of the round, oldest first, left-aligned.
+
+    Args:
+        out: int16 [L, 3]: relative seat, action (a draw does not show its tile, D6), sum of the counted ends after it
+            (R5.1, raw); -1 in rows beyond the last event.
+        mask: int8 [L], 1 for rows that hold an event.
+    """
+    length, count = len(out), int64(game.num_history)
+    players = int64(game.num_players)
+    skipped = max(0, count - length)
+    seat, total = int64(game.opener), 0
+    spinners = 0  # joins on each double so far, three bits per pip
+    for i in range(count):
+        action = int64(game.history[i])
+        if action < DRAW:
+            total += _sum_change(spinners, action)
+            if action >= LAY_SPINNER:
+                spinners += 1 << 3 * ACTION_PIP[action]
+            elif LAY_DOUBLE <= action < LAY_END:
+                spinners += 1 << 3 * ACTION_PIP[action]
+        if i >= skipped:
+            row = i - skipped
+            out[row, 0] = (seat - me + players) % players
+            out[row, 1] = action
+            out[row, 2] = total
+            mask[row] = 1
+        if action != DRAW:
+            seat = (seat + 1) % players
+    for row in range(min(count, length), length):
+        out[row, 0] = -1
+        out[row, 1] = -1
+        out[row, 2] = -1
+        mask[row] = 0
+
+
+@kernel
+def _sum_change(spinners: int, action: int) -> int:
+    """What a placement adds to the sum of the counted ends, given how many tiles lie on each double (R4.4, R4.5)."""
+    pip, other = ACTION_PIP[action], ACTION_OTHER[action]
+    if action < LAY_DOUBLE:
+        return LOW[action] + HIGH[action]
+    if action < LAY_END:
+        return pip
+    if action < LAY_SPINNER:
+        return other - pip
+    return other - 2 * pip if spinners >> 3 * pip & 7 == 1 else other
+
+
+def state_size(num_players: int) -> int:
+    """Length of the global state vector."""
+    return 28 * (num_players + 1) + observation_size(num_players)
+
+
+@kernel
+def write_state(game: Game, out: np.ndarray, start: np.ndarray, unit: np.ndarray) -> None:
+    """The whole truth, from the perspective of the seat to act, float32 [28 * (n + 1) + F].
+
+    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 / (1 + its place in the drawing
+    order) (28, 0 elsewhere), then the observation of the seat to act.
+    """
+    players, me = int64(game.num_players), int64(game.turn)
+    for relative in range(players):
+        write_bits(out, 28 * relative, int64(game.hands[(me + relative) % players]))
+    at = 28 * players
+    for tile in range(28):
+        out[at + tile] = 0
+    for i in range(int64(game.boneyard_next), int64(game.boneyard_end)):
+        out[at + int64(game.boneyard[i])] = 1 / (1 + i - int64(game.boneyard_next))
+    write_observation(game, me, out[at + 28 :], start, unit)

@@ -1,0 +1,1 @@
+"""Environments over the rules: PettingZoo AEC, Gymnasium single, native vector."""

@@ -1,0 +1,87 @@
+"""The options that all environments share, checked in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fiveup_env.encoding.rewards import REWARDS, reward_index
+from fiveup_env.rules.game import Variant
+from fiveup_env.rules.match import checked_scores
+
+EPISODES = ("match", "round")
+OBSERVATIONS = ("flat", "dict")
+DRAWS = ("explicit", "auto")
+
+
+@dataclass(frozen=True)
+class EnvOptions:
+    """What an episode is, what is observed and what is rewarded.
+
+    Attributes:
+        num_players: 2, 3 or 4; four play as two partnerships (R1.2).
+        episode: "match" (to exactly 61, R6.2) or "round" (one deal; a match won in it ends it too).
+        reward: "win", "points" or "equity" (see `fiveup_env.encoding.rewards`).
+        observation: "flat" (one vector) or "dict" (named sections).
+        draws: "explicit" (forced draws and passes are actions) or "auto" (resolved inside).
+        max_rounds: truncate the episode when that many rounds are over without a winner; None never does.
+        starting_scores: raw points per side at the start, None for zero.
+        history_length: if positive, observations carry the latest public events of the round (see `write_history`).
+        hand_size, target, max_pip: a small variant; the defaults are the real game.
+
+    Raises:
+        ValueError: naming the option, the value given and what would be right.
+    """
+
+    num_players: int = 4
+    episode: str = "match"
+    reward: str = "win"
+    observation: str = "flat"
+    draws: str = "explicit"
+    max_rounds: int | None = None
+    starting_scores: Sequence[int] | None = None
+    history_length: int = 0
+    hand_size: int = 5
+    target: int = 61
+    max_pip: int = 6
+
+    def __post_init__(self) -> None:
+        checked_scores(self.starting_scores, self.variant)
+        for name, choices in (
+            ("episode", EPISODES),
+            ("reward", REWARDS),
+            ("observation", OBSERVATIONS),
+            ("draws", DRAWS),
+        ):
+            value = getattr(self, name)
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+        if self.max_rounds is not None:
+            _check_integer("max_rounds", self.max_rounds, 1, 2**31 - 1)
+        _check_integer("history_length", self.history_length, 0, 1000)
+
+    @property
+    def variant(self) -> Variant:
+        """Players, hand size, target and set."""
+        return Variant(self.num_players, self.hand_size, self.target, self.max_pip)
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Raw points per side at the start."""
+        return checked_scores(self.starting_scores, self.variant)
+
+    @property
+    def kernel_options(self) -> tuple[int, bool, bool, int]:
+        """The options as `transition` wants them: reward scheme, auto draws, round episodes, max rounds (0: none)."""
+        return (
+            reward_index(self.reward),
+            self.draws == "auto",
+            self.episode == "round",
+            self.max_rounds or 0,
+        )
+
+
+def _check_integer(name: str, value: Any, low: int, high: int) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value <= high:
+        raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")

@@ -1,0 +1,85 @@
+"""One environment step over a record: the action, what is forced after it, the rewards, and whether it is over.
+
+All environments stand on this one kernel, so they are the same game.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.rewards import WIN, add_win, write_potential
+from fiveup_env.rules.game import MATCH_OVER, ROUND_OVER, Game, start_round
+from fiveup_env.rules.kernels import kernel
+from fiveup_env.rules.turn import count_legal, forced_action, nth_legal, play, proceed
+
+GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
+
+
+@kernel
+def status(game: Game, round_episodes: bool, max_rounds: int) -> int:
+    """Whether the episode goes on; a round that is over and not the episode's last is followed by the next deal."""
+    if game.phase == MATCH_OVER:
+        return TERMINATED
+    if game.phase == ROUND_OVER:
+        if round_episodes:
+            return TERMINATED
+        if max_rounds > 0 and int64(game.round_number) >= max_rounds:
+            return TRUNCATED
+        start_round(game)
+    return GOES_ON
+
+
+@kernel
+def resolve_forced(game: Game, skip_single: bool, round_episodes: bool, max_rounds: int) -> int:
+    """Take forced draws and passes (R3.2), with `skip_single` every lone legal action; returns the status.
+
+    Scoring events add up, except that a lone placement starts the list anew.
+    """
+    now = status(game, round_episodes, max_rounds)
+    while now == GOES_ON:
+        forced = forced_action(game)
+        if forced >= 0:
+            proceed(game, forced)
+        elif skip_single and count_legal(game) == 1:
+            play(game, nth_legal(game, 0))
+        else:
+            break
+        now = status(game, round_episodes, max_rounds)
+    return now
+
+
+@kernel
+def transition(
+    game: Game,
+    action: int,
+    scheme: int,
+    auto_draws: bool,
+    skip_single: bool,
+    round_episodes: bool,
+    max_rounds: int,
+    before: np.ndarray,
+    rewards: np.ndarray,
+) -> int:
+    """Take one legal action and all that follows of itself.
+
+    Args:
+        before: scratch, float64 [sides].
+        rewards: written, float64 [sides]: what the step brought every side (see `encoding.rewards`).
+
+    Returns:
+        GOES_ON, TERMINATED or TRUNCATED.
+    """
+    write_potential(game, scheme, before)
+    play(game, action)
+    if auto_draws:
+        now = resolve_forced(game, skip_single, round_episodes, max_rounds)
+    else:
+        now = status(game, round_episodes, max_rounds)
+    sides = int64(game.num_sides)
+    write_potential(game, scheme, rewards)
+    for side in range(sides):
+        rewards[side] -= before[side]
+    if scheme == WIN and now == TERMINATED:
+        add_win(int64(game.round_winner) if round_episodes else int64(game.winner), sides, rewards)
+    return now

@@ -1,0 +1,144 @@
+"""The one way this package compiles: `kernel` wraps `numba.njit` with an on-disk cache that notices edits.
+
+numba's own cache looks at the file that holds a function, not at the kernels that it calls from other files.
+Here the cache directory is named after a hash of every source file that may hold kernels, so an edit anywhere
+starts a new one. `NUMBA_CACHE_DIR`, if the user sets it, is left alone. `NUMBA_DISABLE_JIT=1` runs the same
+source as plain Python (for debuggers and coverage).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import config as numba_config
+from numba.extending import intrinsic
+from numba.misc.appdirs import AppDirs
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+JIT_DISABLED = bool(numba_config.DISABLE_JIT)
+PACKAGE = Path(__file__).resolve().parent.parent
+KERNEL_FOLDERS = ("rules", "encoding", "agents", "envs")
+
+
+@cache
+def cache_directory() -> str | None:
+    """Folder for compiled kernels, or None where none can be written (then every process compiles anew)."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    for folder in KERNEL_FOLDERS:
+        for source in sorted((PACKAGE / folder).glob("*.py")):
+            digest.update(source.name.encode() + source.read_bytes())
+    folder_name = f"numba-{digest.hexdigest()[:16]}"
+    path = Path(AppDirs("fiveup_env", appauthor=False).user_cache_dir) / folder_name
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return str(path) if os.access(path, os.W_OK) else None
+
+
+@contextmanager
+def _cache_folder(path: str) -> Iterator[None]:
+    """numba reads its global setting while a function's cache is set up, and only then."""
+    before = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = path
+    try:
+        yield
+    finally:
+        numba_config.CACHE_DIR = before
+
+
+def kernel(function: F | None = None, *, inline: bool = False) -> Any:
+    """Compile a building block: a function that only other kernels call.
+
+    It gets no wrapper for Python and no cache of its own (it is part of the entries that use it), which halves the
+    time a cold cache costs. `inline=True` pastes the body into callers before type inference.
+    """
+    if function is None:
+        return lambda f: kernel(f, inline=inline)
+    if JIT_DISABLED:
+        # The random generator wraps around on purpose; plain NumPy scalars would warn about it.
+        return np.errstate(over="ignore")(function)
+    return numba.njit(
+        inline="always" if inline else "never",
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)
+
+
+def entry(function: F | None = None, *, parallel: bool = False) -> Any:
+    """Compile a function that Python calls, on first use, cached on disk.
+
+    Args:
+        function: takes arrays and numbers (a lone record is slow to pass: give the array and an index).
+        parallel: let `numba.prange` use threads.
+    """
+    if function is None:
+        return lambda f: entry(f, parallel=parallel)
+    if JIT_DISABLED:
+        return np.errstate(over="ignore")(function)
+    compiled = numba.njit(parallel=parallel, error_model="numpy", nogil=True, no_cfunc_wrapper=True)(function)
+    if numba_config.CACHE_DIR:
+        compiled.enable_caching()
+    elif (path := cache_directory()) is not None:
+        with _cache_folder(path):
+            compiled.enable_caching()
+    return compiled
+
+
+@intrinsic
+def _ctpop(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def _cttz(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int64(types.int64), generate
+
+
+if JIT_DISABLED:
+
+    def count_bits(bits: int) -> int:
+        """Number of set bits of a non-negative integer."""
+        return int(bits).bit_count()
+
+    def lowest_bit(bits: int) -> int:
+        """Index of the lowest set bit; `bits` must not be zero."""
+        return (int(bits) & -int(bits)).bit_length() - 1
+
+else:
+
+    @kernel
+    def count_bits(bits: int) -> int:
+        """Number of set bits of a non-negative integer."""
+        return _ctpop(np.int64(bits))
+
+    @kernel
+    def lowest_bit(bits: int) -> int:
+        """Index of the lowest set bit; `bits` must not be zero."""
+        return _cttz(np.int64(bits))
+
+
+@kernel
+def nth_bit(bits: int, n: int) -> int:
+    """Index of the n-th set bit (n = 0 is the lowest); there must be more than n of them."""
+    bits = int(bits)
+    for _ in range(n):
+        bits &= bits - 1
+    return lowest_bit(bits)

@@ -1,0 +1,50 @@
+"""The random numbers of the deal: counter-based, so that a round depends on nothing but (seed, round number).
+
+Round k of a match has the same shuffle and the same lot whatever was played before, which is what duplicate deals
+and common random numbers need. The mixer is SplitMix64 (Steele, Lea, Flood, 2014); numbers below n are exact
+(Lemire, 2019), not a remainder. Randomness of policies never comes from here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fiveup_env.rules.kernels import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+S30, S27, S31, S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+TWO_32 = 1 << 32
+LOW_32 = TWO_32 - 1
+
+
+@kernel
+def mix(value: int) -> int:
+    """Scramble 64 bits (the output function of SplitMix64)."""
+    value = np.uint64(value)
+    value = (value ^ (value >> S30)) * MIX_1
+    value = (value ^ (value >> S27)) * MIX_2
+    return value ^ (value >> S31)
+
+
+@kernel
+def stream(seed: int, index: int) -> int:
+    """Start state of stream `index` of `seed`; streams of one seed do not overlap in practice."""
+    return mix(mix(np.uint64(seed) + GOLDEN) + np.uint64(index) * GOLDEN)
+
+
+@kernel
+def below(state: int, n: int) -> tuple[int, int]:
+    """A uniform integer from 0 to n - 1 (n up to 2**32) and the next state."""
+    threshold = -1
+    while True:
+        state = np.uint64(state) + GOLDEN
+        product = np.int64(mix(state) >> S32) * np.int64(n)
+        rest = product & LOW_32
+        if rest >= n:
+            return product >> 32, state
+        if threshold < 0:
+            threshold = (TWO_32 - n) % n
+        if rest >= threshold:
+            return product >> 32, state

@@ -1,0 +1,220 @@
+"""Whose turn, what is legal, and one step (R2.4, R3)."""
+
+from __future__ import annotations
+
+from numpy import int64
+
+from fiveup_env.rules.actions import (
+    ACTION_TILE,
+    DRAW,
+    HAND_END,
+    HAND_SPINNER,
+    LAY_DOUBLE,
+    LAY_SPINNER,
+    NUM_ACTIONS,
+    OFFER_END,
+    OFFER_SPINNER,
+    PASS,
+)
+from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
+from fiveup_env.rules.kernels import count_bits, kernel, lowest_bit, nth_bit
+from fiveup_env.rules.layout import lay
+from fiveup_env.rules.scoring import credit_of, score_placement, settle_block, settle_domino
+from fiveup_env.rules.tiles import TILES_WITH
+
+
+@kernel
+def open_pips(game: Game) -> int:
+    """Set of pip counts with a free place (R3.1)."""
+    return int64(game.end_pips) | int64(game.spinner_pips)
+
+
+@kernel
+def can_lay(game: Game, seat: int) -> bool:
+    """Whether a seat holds a tile that fits; before the opening placement every tile does (R2.4)."""
+    if game.num_laid == 0:
+        return True
+    return int64(game.hands[seat]) & TILES_WITH[open_pips(game)] != 0
+
+
+@kernel
+def end_placements(game: Game, seat: int) -> int:
+    """Legal placements on single ends as a bit set: bit j is action LAY_DOUBLE + j."""
+    hand = int64(game.hands[seat])
+    table = HAND_END
+    fits = table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
+    return fits & OFFER_END[int64(game.end_pips)]
+
+
+@kernel
+def spinner_placements(game: Game, seat: int) -> int:
+    """Legal placements on spinners as a bit set: bit j is action LAY_SPINNER + j."""
+    hand = int64(game.hands[seat])
+    table = HAND_SPINNER
+    fits = table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
+    return fits & OFFER_SPINNER[int64(game.spinner_pips)]
+
+
+@kernel
+def forced_action(game: Game) -> int:
+    """DRAW or PASS if the seat to act cannot lay (R3.2), else -1; -1 too when the match is over."""
+    if game.phase != PLAYING or can_lay(game, int64(game.turn)):
+        return -1
+    return DRAW if game.boneyard_next < game.boneyard_end else PASS
+
+
+@kernel
+def write_mask(game: Game, mask: object) -> int:
+    """Write the mask of legal actions, 0 or 1 [121]; all zero once the match is over. Returns their number."""
+    for action in range(NUM_ACTIONS):
+        mask[action] = 0  # type: ignore[index]
+    if game.phase != PLAYING:
+        return 0
+    seat = int64(game.turn)
+    if game.num_laid == 0:
+        return _set_bits(mask, 0, int64(game.hands[seat]))
+    count = _set_bits(mask, LAY_DOUBLE, end_placements(game, seat))
+    count += _set_bits(mask, LAY_SPINNER, spinner_placements(game, seat))
+    if count == 0:
+        mask[DRAW if game.boneyard_next < game.boneyard_end else PASS] = 1  # type: ignore[index]
+        return 1
+    return count
+
+
+@kernel
+def _set_bits(mask: object, first: int, bits: int) -> int:
+    count = 0
+    while bits:
+        mask[first + lowest_bit(bits)] = 1  # type: ignore[index]
+        bits &= bits - 1
+        count += 1
+    return count
+
+
+@kernel
+def count_legal(game: Game) -> int:
+    """Number of legal actions; 0 once the match is over."""
+    if game.phase != PLAYING:
+        return 0
+    seat = int64(game.turn)
+    if game.num_laid == 0:
+        return int64(game.hand_sizes[seat])
+    return max(1, count_bits(end_placements(game, seat)) + count_bits(spinner_placements(game, seat)))
+
+
+@kernel
+def nth_legal(game: Game, n: int) -> int:
+    """The n-th legal action in order of ids; the match must be going on and n below `count_legal`."""
+    seat = int64(game.turn)
+    if game.num_laid == 0:
+        return nth_bit(int64(game.hands[seat]), n)
+    ends = end_placements(game, seat)
+    count = count_bits(ends)
+    if n < count:
+        return LAY_DOUBLE + nth_bit(ends, n)
+    spinners = spinner_placements(game, seat)
+    if spinners:
+        return LAY_SPINNER + nth_bit(spinners, n - count)
+    return DRAW if game.boneyard_next < game.boneyard_end else PASS
+
+
+@kernel
+def is_legal(game: Game, action: int) -> bool:
+    """Whether the seat to act may take the action."""
+    if game.phase != PLAYING or action < 0 or action >= NUM_ACTIONS:
+        return False
+    seat = int64(game.turn)
+    if action < LAY_DOUBLE:
+        return game.num_laid == 0 and int64(game.hands[seat]) >> action & 1 == 1
+    if action >= DRAW:
+        return forced_action(game) == action
+    if game.num_laid == 0:
+        return False
+    if action < LAY_SPINNER:
+        return end_placements(game, seat) >> (action - LAY_DOUBLE) & 1 == 1
+    return spinner_placements(game, seat) >> (action - LAY_SPINNER) & 1 == 1
+
+
+@kernel
+def pass_turn(game: Game) -> None:
+    """The next seat clockwise is to act (R2.4)."""
+    following = int64(game.turn) + 1
+    game.turn = 0 if following == int64(game.num_players) else following
+
+
+@kernel
+def is_blocked(game: Game) -> bool:
+    """Boneyard empty and nobody can lay (R3.3), recognised as soon as it holds (D1)."""
+    if game.boneyard_next < game.boneyard_end:
+        return False
+    held = 0
+    for seat in range(int64(game.num_players)):
+        held |= int64(game.hands[seat])
+    return held & TILES_WITH[open_pips(game)] == 0
+
+
+@kernel
+def draw(game: Game) -> None:
+    """Draw one tile (R3.2); the last one may show that the round is blocked (D1)."""
+    seat = int64(game.turn)
+    tile = int64(game.boneyard[int64(game.boneyard_next)])
+    game.boneyard_next += 1
+    # What was held so far fits nowhere; older knowledge is void, since unfit tiles drawn since may show any other pip.
+    game.void[seat] = open_pips(game)
+    game.hands[seat] = int64(game.hands[seat]) | 1 << tile
+    game.hand_sizes[seat] += 1
+    game.drawn[seat] += 1
+    game.just_drew = 1
+    if is_blocked(game):
+        settle_block(game)
+
+
+@kernel
+def place(game: Game, action: int) -> None:
+    """Lay a tile, score it, and settle the round if it ends (R3.1, R5, R7, R8)."""
+    seat = int64(game.turn)
+    game.hands[seat] = int64(game.hands[seat]) & ~(1 << ACTION_TILE[action])
+    game.hand_sizes[seat] -= 1
+    game.just_drew = 0
+    lay(game, action)
+    credit = credit_of(int64(game.end_sum))
+    if game.hands[seat] == 0:
+        settle_domino(game, seat, credit)  # before any look at blocks (D9)
+    elif not score_placement(game, seat, credit):
+        if is_blocked(game):
+            settle_block(game)
+        else:
+            pass_turn(game)
+
+
+@kernel
+def proceed(game: Game, action: int) -> None:
+    """Take one legal action and add its scoring events to those already noted.
+
+    A round that ends is settled and left in phase ROUND_OVER, not dealt anew.
+    """
+    game.history[int64(game.num_history)] = action
+    game.num_history += 1
+    if action < DRAW:
+        place(game, action)
+    elif action == DRAW:
+        draw(game)
+    else:
+        game.void[int64(game.turn)] |= open_pips(game)
+        game.just_drew = 0
+        pass_turn(game)
+
+
+@kernel
+def play(game: Game, action: int) -> None:
+    """Take one legal action; `event_*` then hold its scoring events. The next round is not dealt."""
+    game.num_events = 0
+    proceed(game, action)
+
+
+@kernel
+def step(game: Game, action: int) -> None:
+    """Take one legal action and deal the next round if this one is over and the match is not."""
+    play(game, action)
+    if game.phase == ROUND_OVER:
+        start_round(game)
