@@ -1,7 +1,9 @@
 """The baseline policies as kernels, and whole games played inside compiled code.
 
 `random` and `greedy` look at nothing but the acting seat's hand and what is public, so they may be given a full
-record. Their random state is their own (uint64 per match), never the deal's.
+record. Their random numbers are counter-based, as the deal's are, but from seeds of their own: a decision's key
+depends on (policy seed, round, number of actions in it) and on nothing else, so a match goes the same way alone, in
+any batch, and in compiled code.
 """
 
 from __future__ import annotations
@@ -13,20 +15,49 @@ from fiveup_env.rules.actions import ACTION_TILE, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import entry, kernel, lowest_bit
 from fiveup_env.rules.layout import end_sum_after
-from fiveup_env.rules.random import below
+from fiveup_env.rules.random import GOLDEN, LOW_32, S32, TWO_32, below, mix, stream
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import PIPS
 from fiveup_env.rules.turn import count_legal, end_placements, forced_action, nth_legal, play, spinner_placements
 
 RANDOM, GREEDY = 0, 1
 KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY}
+POLICY = np.uint64(0x504F4C4943593631)  # so that a policy seed equal to the deal's gives other numbers
 
 
 @kernel
-def random_action(game: Game, state: int) -> tuple[int, int]:
-    """A uniformly random legal action and the next random state; the match must be going on."""
-    choice, state = below(state, count_legal(game))
-    return nth_legal(game, choice), state
+def round_key(seed: int, game: Game) -> int:
+    """What the decision keys of this round are made from."""
+    return stream(np.uint64(seed) ^ POLICY, game.round_number)
+
+
+@kernel
+def decision_key(key_of_round: int, game: Game) -> int:
+    """64 random bits for the decision at hand; nobody else acts at this point of the round."""
+    return mix(np.uint64(key_of_round) + np.uint64(game.num_history) * GOLDEN)
+
+
+@entry
+def decision_keys(games: np.ndarray, seeds: np.ndarray, keys: np.ndarray) -> None:
+    """Write the key of the decision that is due in every match: `seeds` of the policies and `keys` are uint64 [N]."""
+    for i in range(len(games)):
+        keys[i] = decision_key(round_key(seeds[i], games[i]), games[i])
+
+
+@kernel
+def pick(key: int, n: int) -> int:
+    """A uniform integer from 0 to n - 1 (n up to 2**32), from the key itself; one in 2**32 / n keys is hashed on."""
+    product = int64(np.uint64(key) >> S32) * n
+    rest = product & LOW_32
+    if rest < n and rest < TWO_32 % n:
+        return below(key, n)[0]
+    return product >> 32
+
+
+@kernel
+def random_action(game: Game, key: int) -> int:
+    """A uniformly random legal action; the match must be going on."""
+    return nth_legal(game, pick(key, count_legal(game)))
 
 
 @kernel
@@ -68,44 +99,38 @@ def _best(game: Game, seat: int, first: int, bits: int, best: int) -> int:
 
 
 @kernel
-def choose(game: Game, policy: int, state: int) -> tuple[int, int]:
-    """Action of kernel policy RANDOM or GREEDY for the seat to act, and the next random state."""
-    if policy == GREEDY:
-        return greedy_action(game), state
-    return random_action(game, state)
+def choose(game: Game, policy: int, key: int) -> int:
+    """Action of kernel policy RANDOM or GREEDY for the seat to act, given the decision's key."""
+    return greedy_action(game) if policy == GREEDY else random_action(game, key)
 
 
 @entry
-def choose_many(games: np.ndarray, policy: int, states: np.ndarray, actions: np.ndarray) -> None:
-    """`choose` for every match that is going on: writes `actions` int64 [N], advances `states` uint64 [N]."""
+def choose_many(games: np.ndarray, policy: int, keys: np.ndarray, actions: np.ndarray) -> None:
+    """`choose` for every match: `keys` uint64 [N], writes `actions` int64 [N], -1 where the match is over."""
     for i in range(len(games)):
-        actions[i] = -1
-        if games[i].phase == PLAYING:
-            actions[i], states[i] = choose(games[i], policy, states[i])
+        actions[i] = choose(games[i], policy, keys[i]) if games[i].phase == PLAYING else -1
 
 
 @kernel
-def play_out_round(game: Game, policies: np.ndarray, state: int) -> int:
-    """Play to the end of the round (or match) with a kernel policy per seat; returns the next random state."""
+def play_out_round(game: Game, policies: np.ndarray, key_of_round: int) -> None:
+    """Play to the end of the round (or match) with a kernel policy per seat."""
     while game.phase == PLAYING:
-        action, state = choose(game, policies[int64(game.turn)], state)
-        play(game, action)
-    return state
+        play(game, choose(game, policies[int64(game.turn)], decision_key(key_of_round, game)))
 
 
 @entry
-def rollout(games: np.ndarray, policies: np.ndarray, states: np.ndarray, max_rounds: int) -> None:
+def rollout(games: np.ndarray, policies: np.ndarray, seeds: np.ndarray, max_rounds: int) -> None:
     """Play matches to their end, or for `max_rounds` more rounds (0: no limit), inside compiled code.
 
     Args:
         games: records [N], played on in place.
         policies: kernel policy per seat, int64 [4] (RANDOM, GREEDY).
-        states: random states of the policies, uint64 [N], advanced.
+        seeds: seeds of the policies, uint64 [N].
     """
     for i in range(len(games)):
         game, rounds = games[i], 0
         while game.phase == PLAYING:
-            states[i] = play_out_round(game, policies, states[i])
+            play_out_round(game, policies, round_key(seeds[i], game))
             rounds += 1
             if game.phase == ROUND_OVER and rounds != max_rounds:
                 start_round(game)
