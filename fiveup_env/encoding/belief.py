@@ -10,18 +10,9 @@ from fiveup_env.rules.tiles import TILES_WITH
 
 
 @kernel
-def laid_tiles(game: Game) -> int:
-    """Set of the tiles on the table."""
-    tiles = 0
-    for i in range(int64(game.num_laid)):
-        tiles |= 1 << int64(game.laid[i])
-    return tiles
-
-
-@kernel
 def unseen_tiles(game: Game, seat: int) -> int:
     """Set of the tiles that `seat` neither holds nor sees on the table."""
-    return int64(game.in_play) & ~laid_tiles(game) & ~int64(game.hands[seat])
+    return int64(game.in_play) & ~int64(game.table) & ~int64(game.hands[seat])
 
 
 @kernel

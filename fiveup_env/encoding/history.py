@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.encoding.observation import observation_size, write_bits, write_observation
+from fiveup_env.encoding.observation import observation_size, units
+from fiveup_env.encoding.writer import write_codes, write_tiles
 from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER
 from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import kernel
@@ -32,9 +33,7 @@ def write_history(game: Game, me: int, out: np.ndarray, mask: np.ndarray) -> Non
         action = int64(game.history[i])
         if action < DRAW:
             total += _sum_change(spinners, action)
-            if action >= LAY_SPINNER:
-                spinners += 1 << 3 * ACTION_PIP[action]
-            elif LAY_DOUBLE <= action < LAY_END:
+            if action >= LAY_SPINNER or LAY_DOUBLE <= action < LAY_END:
                 spinners += 1 << 3 * ACTION_PIP[action]
         if i >= skipped:
             row = i - skipped
@@ -69,19 +68,31 @@ def state_size(num_players: int) -> int:
     return 28 * (num_players + 1) + observation_size(num_players)
 
 
+def state_units(num_players: int) -> np.ndarray:
+    """Value of one count at every index of the global state, float32 [28 * (n + 1) + F]."""
+    return np.concatenate([np.ones(28 * num_players), np.full(28, 1 / 32), units(num_players)]).astype(np.float32)
+
+
 @kernel
-def write_state(game: Game, out: np.ndarray, start: np.ndarray, unit: np.ndarray) -> None:
+def write_state(game: Game, out: np.ndarray, row: np.ndarray, start: np.ndarray, unit: np.ndarray) -> None:
     """The whole truth, from the perspective of the seat to act, float32 [28 * (n + 1) + F].
 
-    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 / (1 + its place in the drawing
-    order) (28, 0 elsewhere), then the observation of the seat to act.
+    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 + its place in the drawing order
+    (in 32nds; 0 elsewhere), then the observation of the seat to act.
+
+    Args:
+        row: scratch, uint8 [1024].
+        start: `offset_table()`.
+        unit: `state_units(num_players)`.
     """
     players, me = int64(game.num_players), int64(game.turn)
     for relative in range(players):
-        write_bits(out, 28 * relative, int64(game.hands[(me + relative) % players]))
+        write_tiles(row, 28 * relative, int64(game.hands[(me + relative) % players]))
     at = 28 * players
     for tile in range(28):
-        out[at + tile] = 0
+        row[at + tile] = 0
     for i in range(int64(game.boneyard_next), int64(game.boneyard_end)):
-        out[at + int64(game.boneyard[i])] = 1 / (1 + i - int64(game.boneyard_next))
-    write_observation(game, me, out[at + 28 :], start, unit)
+        row[at + int64(game.boneyard[i])] = 1 + i - int64(game.boneyard_next)
+    write_codes(game, me, row[at + 28 :], start[players])
+    for i in range(len(unit)):
+        out[i] = row[i] * unit[i]

@@ -12,13 +12,8 @@ from numpy import int64
 
 from fiveup_env.encoding.belief import may_hold
 from fiveup_env.encoding.history import write_history
-from fiveup_env.encoding.observation import (
-    observation_size,
-    offsets,
-    split,
-    unit_table,
-    write_observation,
-)
+from fiveup_env.encoding.observation import observation_size, split
+from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.rules.actions import Tile
 from fiveup_env.rules.game import GAME, MAX_PLAYERS, Game
 from fiveup_env.rules.graph import Layout
@@ -51,12 +46,13 @@ def _look(
     seats: np.ndarray,
     out: np.ndarray,
     masks: np.ndarray,
+    row: np.ndarray,
     start: np.ndarray,
-    unit: np.ndarray,
+    unit: np.ndarray | None,
 ) -> None:
     for i in range(len(games)):
         game, seat = games[i], int64(seats[i])
-        write_observation(game, seat, out[i], start, unit)
+        write_observation(game, seat, out[i], row, start, unit)
         if seat == game.turn:
             write_mask(game, masks[i])
 
@@ -105,7 +101,8 @@ class Views:
         n = self.num_players
         out = np.zeros((len(self), observation_size(n)), dtype)
         masks = np.zeros((len(self), 121), np.int8)
-        _look(self.games, self.seats, out, masks, offsets(n), unit_table(dtype))
+        unit = None if np.dtype(dtype) == np.uint8 else unit_table()
+        _look(self.games, self.seats, out, masks, np.zeros(ROW, np.uint8), offset_table(), unit)
         return out, masks
 
     def history(self, length: int) -> tuple[np.ndarray, np.ndarray]:
@@ -227,5 +224,3 @@ class View:
     def __repr__(self) -> str:
         tiles = " ".join(f"[{low}|{high}]" for low, high in self.hand)
         return f"<View of player_{self.seat}: {tiles}; {self._match!r}>"
-
-

@@ -176,5 +176,3 @@ def checked_id(action: object) -> int:
         if 0 <= number < NUM_ACTIONS:
             return int(number)
     raise ValueError(f"an action is an integer from 0 to {NUM_ACTIONS - 1}, not {action!r}")
-
-

@@ -38,6 +38,7 @@ _FIELDS: list[tuple[Any, ...]] = [
     # the layout, what legality and scoring need
     ("hands", "u4", 4),  # set of tiles each seat holds
     ("ends", "u4", 7),  # per pip, the set of laid tiles (by laying order) with a free single half of that pip
+    ("table", "u4"),  # set of laid tiles
     ("in_play", "u4"),  # set of all tiles of this round
     ("end_sum", "i2"),  # sum of the counted ends (R5.1), raw
     ("scores", "i2", 4),  # raw points per side (R1.2)
@@ -56,7 +57,11 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("num_events", "u1"),  # scoring events of the last step
     ("just_drew", "u1"),  # 1 if the last event is a draw by the seat to act
     ("spinners", "u1", 7),  # per double, ABSENT .. CLOSED
-    ("void", "u1", 4),  # per seat, pips none of its tiles showed at its last draw or pass (a tile just drawn aside)
+    (
+        "void",
+        "u1",
+        4,
+    ),  # per seat, pips none of its tiles showed at its last draw or pass (a tile just drawn aside)
     ("drawn", "u1", 4),  # tiles drawn this round per seat
     # the laid graph
     ("laid", "u1", 28),  # laying order -> tile
@@ -151,6 +156,7 @@ def new_games(count: int, variant: Variant | None = None) -> np.ndarray:
 def clear_table(game: Game) -> None:
     """Take everything off the table, as before a deal."""
     game.end_sum = 0
+    game.table = 0
     game.end_pips = 0
     game.spinner_pips = 0
     game.num_laid = 0

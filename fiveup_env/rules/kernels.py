@@ -18,7 +18,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic
 from numba.misc.appdirs import AppDirs
@@ -27,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 JIT_DISABLED = bool(numba_config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent.parent
-KERNEL_FOLDERS = ("rules", "encoding", "agents", "envs")
+KERNEL_FOLDERS = ("rules", "encoding", "agents", "envs", "evaluation")
 
 
 @cache
@@ -112,6 +114,34 @@ def _cttz(typing_context: Any, value: Any) -> Any:
     return types.int64(types.int64), generate
 
 
+@intrinsic
+def _store_word(typing_context: Any, array: Any, at: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        place = cgutils.pointer_add(builder, data, args[1], return_type=ir.IntType(64).as_pointer())
+        builder.store(args[2], place).align = 1
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.uint64), generate
+
+
+@intrinsic
+def _copy_field(typing_context: Any, array: Any, at: Any, field: Any) -> Any:
+    length = int(np.prod(field.shape))
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        row = context.make_array(signature.args[0])(context, builder, args[0]).data
+        source = context.make_array(signature.args[2])(context, builder, args[2]).data
+        place = cgutils.pointer_add(builder, row, args[1])
+        cgutils.raw_memcpy(builder, place, source, context.get_constant(types.intp, length), 1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, field), generate
+
+
+EIGHT = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in range(256)], np.uint64)
+"""Set of eight bits -> eight bytes 0 or 1."""
+
 if JIT_DISABLED:
 
     def count_bits(bits: int) -> int:
@@ -121,6 +151,18 @@ if JIT_DISABLED:
     def lowest_bit(bits: int) -> int:
         """Index of the lowest set bit; `bits` must not be zero."""
         return (int(bits) & -int(bits)).bit_length() - 1
+
+    def store_bits(row: np.ndarray, at: int, bits: int) -> None:
+        """Write eight 0/1 bytes, the lowest bit first, at `row[at : at + 8]` (a contiguous row of bytes)."""
+        row[at : at + 8] = [bits >> i & 1 for i in range(8)]
+
+    def store_word(row: np.ndarray, at: int, word: int) -> None:
+        """Write the eight bytes of a non-negative integer, the lowest first, at `row[at : at + 8]`."""
+        row[at : at + 8] = [int(word) >> 8 * i & 255 for i in range(8)]
+
+    def copy_field(row: np.ndarray, at: int, field: np.ndarray) -> None:
+        """Copy an array of bytes that is a field of a record to `row[at : at + len(field)]`."""
+        row[at : at + len(field)] = field
 
 else:
 
@@ -133,6 +175,21 @@ else:
     def lowest_bit(bits: int) -> int:
         """Index of the lowest set bit; `bits` must not be zero."""
         return _cttz(np.int64(bits))
+
+    @kernel
+    def store_bits(row: np.ndarray, at: int, bits: int) -> None:
+        """Write eight 0/1 bytes, the lowest bit first, at `row[at : at + 8]` (a contiguous row of bytes)."""
+        _store_word(row, np.int64(at), EIGHT[np.int64(bits)])
+
+    @kernel
+    def store_word(row: np.ndarray, at: int, word: int) -> None:
+        """Write the eight bytes of a non-negative integer, the lowest first, at `row[at : at + 8]`."""
+        _store_word(row, np.int64(at), np.uint64(word))
+
+    @kernel
+    def copy_field(row: np.ndarray, at: int, field: np.ndarray) -> None:
+        """Copy an array of bytes that is a field of a record to `row[at : at + len(field)]`."""
+        _copy_field(row, np.int64(at), field)
 
 
 @kernel

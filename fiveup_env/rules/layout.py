@@ -33,6 +33,7 @@ def place_tile(game: Game, tile: int) -> int:
     game.laid[index] = tile
     game.order[tile] = index + 1
     game.num_laid = index + 1
+    game.table = int64(game.table) | 1 << tile
     return index
 
 

@@ -27,8 +27,10 @@ EventKind = Literal["placement", "domino", "blocked"]
 EVENT_KINDS: tuple[EventKind, ...] = ("placement", "domino", "blocked")
 ROUND_ENDS = (None, "domino", "blocked", "exact")
 
+
 class IllegalActionError(ValueError):
     """An action that the rules do not allow now; nothing was changed."""
+
 
 @dataclass(frozen=True)
 class Event:
@@ -46,13 +48,16 @@ class Event:
     net: int
     accepted: bool
 
+
 @entry
 def _begin(games: np.ndarray, seed: int) -> None:
     start_match(games[0], seed)
 
+
 @entry
 def _clear(games: np.ndarray) -> None:
     clear_table(games[0])
+
 
 @entry
 def _step(games: np.ndarray, action: int, mask: np.ndarray) -> bool:
@@ -65,6 +70,7 @@ def _step(games: np.ndarray, action: int, mask: np.ndarray) -> bool:
     rules.write_mask(game, mask)
     return True
 
+
 def checked_seed(seed: int | None) -> int:
     """A seed from 0 to 2**64 - 1; None draws one from the system.
 
@@ -76,6 +82,7 @@ def checked_seed(seed: int | None) -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
         raise ValueError(f"a seed is an integer from 0 to 2**64 - 1, not {seed!r}")
     return int(seed)
+
 
 def checked_scores(scores: Sequence[int] | None, variant: Variant) -> tuple[int, ...]:
     """Raw scores per side, all zero for None.
@@ -97,6 +104,7 @@ def checked_scores(scores: Sequence[int] | None, variant: Variant) -> tuple[int,
         if value % RAW_PER_POINT or not -30000 <= value < target:
             raise ValueError(f"a score is a multiple of 5 below {target} raw points, not {value}")
     return values
+
 
 class Match:
     """A match of Exact 61 Five Up (or of a small variant), played action by action.
@@ -295,9 +303,7 @@ class Match:
         return {
             "end": end,
             "winner": None if game.round_winner < 0 else int(game.round_winner),
-            "hands": None
-            if end == "exact"
-            else tuple(tiles_in(hand) for hand in game.revealed[: self.num_players]),
+            "hands": None if end == "exact" else tuple(tiles_in(hand) for hand in game.revealed[: self.num_players]),
         }
 
     # play
@@ -374,9 +380,9 @@ class Match:
             rows.append(f"  player_{seat}{'*' if seat == self.turn else ' '} {tiles}")
         return "\n".join(rows)
 
+
 def _from_bytes(data: bytes) -> Match:
     games = new_games(1)
     if len(data) != games.nbytes:
         raise ValueError(f"this pickle of a Match holds {len(data)} bytes, this version needs {games.nbytes}")
     return Match.of(np.frombuffer(data, games.dtype)[0])
-

@@ -22,7 +22,7 @@ from fiveup_env.rules.tiles import pip_sum
 @kernel
 def side_of(game: Game, seat: int) -> int:
     """Side of a seat: the seat itself, or its partnership when four play (R1.2)."""
-    return seat % int64(game.num_sides)
+    return seat & 1 if game.num_players == 4 else seat
 
 
 @kernel

@@ -85,6 +85,4 @@ def tile_name(tile: int) -> str:
 def pip_sum(bits: int) -> int:
     """Sum of all pips in a set of tiles."""
     bits = int64(bits)
-    return (
-        PIP_SUM[0, bits & 127] + PIP_SUM[1, bits >> 7 & 127] + PIP_SUM[2, bits >> 14 & 127] + PIP_SUM[3, bits >> 21]
-    )
+    return PIP_SUM[0, bits & 127] + PIP_SUM[1, bits >> 7 & 127] + PIP_SUM[2, bits >> 14 & 127] + PIP_SUM[3, bits >> 21]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy import int64
 
 from fiveup_env.rules.actions import (
@@ -17,7 +18,7 @@ from fiveup_env.rules.actions import (
     PASS,
 )
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import count_bits, kernel, lowest_bit, nth_bit
+from fiveup_env.rules.kernels import count_bits, kernel, nth_bit, store_bits
 from fiveup_env.rules.layout import lay
 from fiveup_env.rules.scoring import credit_of, score_placement, settle_block, settle_domino
 from fiveup_env.rules.tiles import TILES_WITH
@@ -64,31 +65,29 @@ def forced_action(game: Game) -> int:
 
 
 @kernel
-def write_mask(game: Game, mask: object) -> int:
-    """Write the mask of legal actions, 0 or 1 [121]; all zero once the match is over. Returns their number."""
-    for action in range(NUM_ACTIONS):
-        mask[action] = 0  # type: ignore[index]
-    if game.phase != PLAYING:
-        return 0
-    seat = int64(game.turn)
-    if game.num_laid == 0:
-        return _set_bits(mask, 0, int64(game.hands[seat]))
-    count = _set_bits(mask, LAY_DOUBLE, end_placements(game, seat))
-    count += _set_bits(mask, LAY_SPINNER, spinner_placements(game, seat))
-    if count == 0:
-        mask[DRAW if game.boneyard_next < game.boneyard_end else PASS] = 1  # type: ignore[index]
-        return 1
-    return count
-
-
-@kernel
-def _set_bits(mask: object, first: int, bits: int) -> int:
-    count = 0
-    while bits:
-        mask[first + lowest_bit(bits)] = 1  # type: ignore[index]
-        bits &= bits - 1
-        count += 1
-    return count
+def write_mask(game: Game, mask: np.ndarray) -> None:
+    """Write the mask of legal actions, 0 or 1 int8 [121]; all zero once the match is over."""
+    leads, ends, spinners, forced = 0, 0, 0, 0
+    if game.phase == PLAYING:
+        seat = int64(game.turn)
+        if game.num_laid == 0:
+            leads = int64(game.hands[seat])
+        else:
+            ends = end_placements(game, seat)
+            spinners = spinner_placements(game, seat)
+            if ends | spinners == 0:
+                forced = 1 if game.boneyard_next < game.boneyard_end else 2
+    # Ascending, eight bytes a store: what spills over is overwritten by the next set.
+    for group in range(4):
+        store_bits(mask, 8 * group, leads >> 8 * group & 255)
+    for group in range(7):
+        store_bits(mask, LAY_DOUBLE + 8 * group, ends >> 8 * group & 255)
+    for group in range(5):
+        store_bits(mask, LAY_SPINNER + 8 * group, spinners >> 8 * group & 255)
+    mask[DRAW - 2] = spinners >> 40 & 1
+    mask[DRAW - 1] = spinners >> 41 & 1
+    mask[DRAW] = forced & 1
+    mask[PASS] = forced >> 1
 
 
 @kernel

@@ -1,0 +1,419 @@
+"""`SelfPlayVectorEnv`: many matches at once, every step one action a match for whoever is to move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numba
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition
+from fiveup_env.rules.actions import NUM_ACTIONS, describe
+from fiveup_env.rules.game import GAME, Game, Variant, new_games, start_match
+from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.match import IllegalActionError, Match, checked_scores, checked_seed
+from fiveup_env.rules.random import stream
+from fiveup_env.rules.scoring import side_of
+from fiveup_env.rules.turn import is_legal, write_mask
+
+MAX_MATCHES = 262_144
+
+
+@dataclass(frozen=True)
+class StepArrays:
+    """What a step returns, all arrays preallocated; N matches, F observation values, S sides.
+
+    Attributes:
+        observation: [N, F] float32 (or uint8 bare codes): what the seat to move sees.
+        action_mask: [N, 121] int8: its legal actions.
+        seat: [N] int8: the seat to move.
+        side: [N] int8: its side.
+        rewards: [N, S] float32: what the step brought every side (see `encoding.rewards`).
+        terminated: [N] bool: the episode ended by the rules. The match in this row has been dealt anew.
+        truncated: [N] bool: it was cut off by `max_rounds`; dealt anew as well.
+        final_scores: [N, S] int16 raw points at the end; meaningful where an episode ended.
+        final_winner: [N] int8: winning side, -1 for none; likewise.
+        final_rounds: [N] int32: rounds of the ended episode; likewise.
+        final_length: [N] int32: agent-steps of the ended episode; likewise.
+        final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
+    """
+
+    observation: np.ndarray
+    action_mask: np.ndarray
+    seat: np.ndarray
+    side: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    final_scores: np.ndarray
+    final_winner: np.ndarray
+    final_rounds: np.ndarray
+    final_length: np.ndarray
+    final_observation: np.ndarray
+
+    @classmethod
+    def empty(
+        cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
+    ) -> StepArrays:
+        """Arrays for `count` matches of `size` observation values and `sides` sides."""
+        return cls(
+            observation=np.zeros((count, size), dtype),
+            action_mask=np.zeros((count, NUM_ACTIONS), np.int8),
+            seat=np.zeros(count, np.int8),
+            side=np.zeros(count, np.int8),
+            rewards=np.zeros((count, sides), np.float32),
+            terminated=np.zeros(count, np.bool_),
+            truncated=np.zeros(count, np.bool_),
+            final_scores=np.zeros((count, sides), np.int16),
+            final_winner=np.full(count, -1, np.int8),
+            final_rounds=np.zeros(count, np.int32),
+            final_length=np.zeros(count, np.int32),
+            final_observation=np.zeros((count if final_observation else 0, size), dtype),
+        )
+
+    @property
+    def done(self) -> np.ndarray:
+        """[N] bool: terminated or truncated (a new array)."""
+        return self.terminated | self.truncated
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All arrays in the order of the fields."""
+        return tuple(getattr(self, field.name) for field in fields(self))
+
+
+@kernel
+def begin_episode(game: Game, seed: int, episode: int, scores: np.ndarray) -> None:
+    """Deal episode number `episode` of a match row: the first from `seed` itself, later ones from streams of it."""
+    start_match(game, np.uint64(seed) if episode == 0 else stream(seed, episode))
+    for side in range(int64(game.num_sides)):
+        game.scores[side] = scores[side]
+
+
+@kernel
+def show_mover(game: Game, i: int, out: tuple, codes: np.ndarray, tables: tuple) -> None:
+    """Write observation, mask, seat and side of who is to move in row `i`."""
+    seat = int64(game.turn)
+    write_observation(game, seat, out[0][i], codes, tables[0], tables[1])
+    write_mask(game, out[1][i])
+    out[2][i] = seat
+    out[3][i] = side_of(game, seat)
+
+
+@kernel
+def step_row(
+    game: Game,
+    i: int,
+    action: int,
+    options: tuple,
+    rows: tuple,
+    scratch: np.ndarray,
+    codes: np.ndarray,
+    tables: tuple,
+    out: tuple,
+) -> None:
+    """One match's step: transition, rewards, and a new deal in the same step if the episode ended."""
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+    seeds, episodes, lengths, scores = rows
+    rewards = scratch[4:]
+    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
+    lengths[i] += 1
+    for side in range(out[4].shape[1]):
+        out[4][i, side] = rewards[side] if side < game.num_sides else 0.0
+    out[5][i] = now == TERMINATED
+    out[6][i] = now == TRUNCATED
+    if now != GOES_ON:
+        for side in range(out[7].shape[1]):
+            out[7][i, side] = game.scores[side]
+        out[8][i] = game.winner
+        out[9][i] = game.round_number
+        out[10][i] = lengths[i]
+        if out[11].shape[0] > 0:
+            write_observation(game, int64(game.turn), out[11][i], codes, tables[0], tables[1])
+        episodes[i] += 1
+        lengths[i] = 0
+        begin_episode(game, seeds[i], episodes[i], scores[i])
+    show_mover(game, i, out, codes, tables)
+
+
+@entry
+def _find_illegal(games: np.ndarray, actions: np.ndarray, found: np.ndarray) -> int:
+    """Number of illegal actions; the first rows that hold one are written to `found`."""
+    count = 0
+    for i in range(len(games)):
+        if not is_legal(games[i], actions[i]):
+            if count < len(found):
+                found[count] = i
+            count += 1
+    return count
+
+
+@entry
+def _step(
+    games: np.ndarray,
+    actions: np.ndarray,
+    options: tuple,
+    rows: tuple,
+    scratch: np.ndarray,
+    codes: np.ndarray,
+    tables: tuple,
+    out: tuple,
+) -> None:
+    for i in range(len(games)):
+        step_row(games[i], i, actions[i], options, rows, scratch[0], codes[0], tables, out)
+
+
+@entry(parallel=True)
+def _step_parallel(
+    games: np.ndarray,
+    actions: np.ndarray,
+    options: tuple,
+    rows: tuple,
+    scratch: np.ndarray,
+    codes: np.ndarray,
+    tables: tuple,
+    out: tuple,
+) -> None:
+    for i in numba.prange(len(games)):
+        thread = numba.get_thread_id()
+        step_row(games[i], i, actions[i], options, rows, scratch[thread], codes[thread], tables, out)
+
+
+@entry
+def _begin(games: np.ndarray, wanted: np.ndarray, rows: tuple, codes: np.ndarray, tables: tuple, out: tuple) -> None:
+    for i in range(len(games)):
+        if wanted[i]:
+            rows[1][i] = 0
+            rows[2][i] = 0
+            begin_episode(games[i], rows[0][i], 0, rows[3][i])
+        for side in range(out[4].shape[1]):
+            out[4][i, side] = 0.0
+        out[5][i] = False
+        out[6][i] = False
+        show_mover(games[i], i, out, codes[0], tables)
+
+
+@entry
+def _spread_seeds(seed: int, seeds: np.ndarray) -> None:
+    for i in range(len(seeds)):
+        seeds[i] = stream(seed, i)
+
+
+class SelfPlayVectorEnv:
+    """N matches; every step takes one action a match, for whoever is to move, and returns for the next to move.
+
+    An episode that ends is dealt anew in the same step (same-step autoreset): rewards and flags are of the step just
+    made, observation and mask of the new deal. Arrays are reused: those of a step are overwritten two steps later (two
+    sets take turns), unless the caller passes its own as `out=`.
+
+    Args:
+        num_matches: 1 to 262,144.
+        options: see `EnvOptions`; also `num_players` [N] for a mixed batch (observations are then as long as the
+            longest, each row laid out for its own number of players and zero behind).
+        dtype: float32, or uint8 for bare codes (`units(num_players)` turns them into the float observation).
+        skip_single: with draws="auto", resolve every lone legal action inside as well.
+        threads: cores to use; results do not depend on it.
+        final_observation: keep what the mover saw at the end of an episode (to bootstrap from a truncated one).
+        validate: check all actions before any match is touched; without it an illegal action corrupts its match.
+
+    >>> env = SelfPlayVectorEnv(64, num_players=4, draws="auto")
+    >>> step = env.reset(seed=0)
+    >>> step = env.step(step.action_mask.argmax(1))
+    """
+
+    def __init__(
+        self,
+        num_matches: int,
+        *,
+        num_players: int | Sequence[int] = 4,
+        dtype: type = np.float32,
+        skip_single: bool = False,
+        threads: int = 1,
+        final_observation: bool = False,
+        validate: bool = True,
+        **options: Any,
+    ) -> None:
+        if isinstance(num_matches, bool) or num_matches not in range(1, MAX_MATCHES + 1):
+            raise ValueError(f"num_matches must be an integer from 1 to {MAX_MATCHES}, not {num_matches!r}")
+        if np.dtype(dtype) not in (np.float32, np.uint8):
+            raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
+        most = numba.config.NUMBA_NUM_THREADS
+        if isinstance(threads, bool) or threads not in range(1, most + 1):
+            raise ValueError(f"threads must be an integer from 1 to {most} on this machine, not {threads!r}")
+        players = np.broadcast_to(np.asarray(num_players), (num_matches,))
+        kinds = sorted({int(n) for n in players})
+        self.options = EnvOptions(num_players=kinds[-1], **_unmixed(options, kinds))
+        if skip_single and self.options.draws != "auto":
+            raise ValueError('skip_single needs draws="auto"')
+        self.num_matches = num_matches
+        self.num_players = players.astype(np.int64)
+        self.num_sides = max(3 if n == 3 else 2 for n in kinds)
+        self.observation_size = max(observation_size(n) for n in kinds)
+        self.dtype, self.threads, self.validate = np.dtype(dtype).type, threads, validate
+        self._kernel_options = _options_tuple(self.options, skip_single)
+        self._with_final = final_observation
+        self._tables = (offset_table(), None if self.dtype == np.uint8 else unit_table())
+        self._games = np.zeros(num_matches, GAME)
+        for n in kinds:
+            variant = Variant(n, self.options.hand_size, self.options.target, self.options.max_pip)
+            rows = players == n
+            self._games[rows] = new_games(int(rows.sum()), variant)
+        self._rows = (
+            np.zeros(num_matches, np.uint64),
+            np.zeros(num_matches, np.int64),
+            np.zeros(num_matches, np.int64),
+            np.zeros((num_matches, 4), np.int16),
+        )
+        self._scratch = np.zeros((threads, 8))
+        self._codes = np.zeros((threads, ROW), np.uint8)
+        self._actions = np.zeros(num_matches, np.int64)
+        self._found = np.zeros(4, np.int64)
+        self._sets = (self.arrays(), self.arrays())
+        self._turn = 0
+        self._started = False
+
+    def arrays(self) -> StepArrays:
+        """A fresh set of arrays for `step(out=...)`."""
+        return StepArrays.empty(self.num_matches, self.observation_size, self.num_sides, self.dtype, self._with_final)
+
+    @property
+    def games(self) -> np.ndarray:
+        """The records behind the matches, live (dtype `GAME`) [N]."""
+        return self._games
+
+    def match(self, i: int) -> Match:
+        """A copy of match `i` as a `Match`."""
+        return Match.of(self._games[i])
+
+    def reset(
+        self,
+        seed: int | np.ndarray | None = None,
+        *,
+        scores: np.ndarray | None = None,
+        reset_mask: np.ndarray | None = None,
+        out: StepArrays | None = None,
+    ) -> StepArrays:
+        """Deal all matches, or those where `reset_mask` [N] is true, anew.
+
+        Args:
+            seed: one for all (match i gets a stream of it), or one per match, uint64 [N]: the seed of its first
+                episode. None draws one.
+            scores: raw starting scores [S] or [N, S]; default: the option `starting_scores`. Kept for later episodes.
+            out: arrays to write into.
+        """
+        wanted = self._wanted(reset_mask)
+        if isinstance(seed, np.ndarray | list | tuple):
+            seeds = np.asarray(seed)
+            if seeds.shape != (self.num_matches,) or seeds.dtype.kind not in "ui":
+                raise ValueError(f"seeds must be {self.num_matches} integers, one per match")
+            seeds = seeds.astype(np.uint64)
+        else:
+            seeds = np.zeros(self.num_matches, np.uint64)
+            _spread_seeds(np.uint64(checked_seed(seed)), seeds)
+        self._rows[0][wanted] = seeds[wanted]
+        self._rows[3][wanted] = self._checked_scores(scores)[wanted]
+        self._started = True
+        out = out or self._next_set()
+        _begin(self._games, wanted, self._rows, self._codes, self._tables, out.arrays)
+        return out
+
+    def _wanted(self, reset_mask: np.ndarray | None) -> np.ndarray:
+        if reset_mask is None:
+            return np.ones(self.num_matches, np.bool_)
+        wanted = np.asarray(reset_mask)
+        if wanted.shape != (self.num_matches,) or wanted.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be a bool array [{self.num_matches}]")
+        if not self._started and not wanted.all():
+            raise ValueError("the first reset must deal all matches")
+        return wanted
+
+    def _checked_scores(self, scores: np.ndarray | None) -> np.ndarray:
+        table = np.zeros((self.num_matches, 4), np.int16)
+        given = np.asarray(self.options.scores if scores is None else scores)
+        given = np.broadcast_to(given, (self.num_matches, *given.shape[-1:]))
+        for row in np.unique(given, axis=0):
+            checked_scores(row.tolist(), self.options.variant)
+        table[:, : given.shape[1]] = given
+        return table
+
+    def _next_set(self) -> StepArrays:
+        self._turn ^= 1
+        return self._sets[self._turn]
+
+    def step(self, actions: np.ndarray, *, out: StepArrays | None = None) -> StepArrays:
+        """One action per match, integers [N] (int64 is taken as it is, without a copy).
+
+        Raises:
+            IllegalActionError: naming the first matches with an illegal action; no match has moved then.
+            ValueError: if `actions` is not N integers, or nothing was reset yet.
+        """
+        if not self._started:
+            raise ValueError("call reset() before step()")
+        actions = self._checked_actions(actions)
+        out = out or self._next_set()
+        arguments = (
+            self._games,
+            actions,
+            self._kernel_options,
+            self._rows,
+            self._scratch,
+            self._codes,
+            self._tables,
+            out.arrays,
+        )
+        if self.threads == 1:
+            _step(*arguments)
+        else:
+            before = numba.get_num_threads()
+            numba.set_num_threads(self.threads)
+            try:
+                _step_parallel(*arguments)
+            finally:
+                numba.set_num_threads(before)
+        return out
+
+    def _checked_actions(self, actions: np.ndarray) -> np.ndarray:
+        if not isinstance(actions, np.ndarray) or actions.dtype != np.int64:
+            given = np.asarray(actions)
+            if given.dtype.kind not in "ui":
+                raise ValueError(f"actions must be integers [{self.num_matches}], not {given.dtype}")
+            if given.shape == (self.num_matches,):
+                self._actions[:] = given
+            actions = self._actions if given.shape == (self.num_matches,) else given
+        if actions.shape != (self.num_matches,):
+            raise ValueError(f"actions must be integers [{self.num_matches}], not {list(actions.shape)}")
+        if self.validate and (count := _find_illegal(self._games, actions, self._found)):
+            raise IllegalActionError(self._why_not(actions, count))
+        return actions
+
+    def _why_not(self, actions: np.ndarray, count: int) -> str:
+        named = []
+        for i in self._found[:count]:
+            action = int(actions[i])
+            text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
+            named.append(f"match {i} action {action} ({text})")
+        more = f" and {count - len(named)} more" if count > len(named) else ""
+        return f"{count} illegal actions, nothing was moved: {', '.join(named)}{more}"
+
+
+def _options_tuple(options: EnvOptions, skip_single: bool) -> tuple[int, bool, bool, bool, int]:
+    scheme, auto_draws, round_episodes, max_rounds = options.kernel_options
+    return scheme, auto_draws, skip_single, round_episodes, max_rounds
+
+
+def _unmixed(options: dict[str, Any], kinds: list[int]) -> dict[str, Any]:
+    """Options that a mixed batch can take: what has a shape per side cannot be given for different numbers of sides."""
+    for n in kinds:
+        Variant(n)
+    for name in ("observation", "history_length"):
+        if name in options and options[name] not in ("flat", 0):
+            raise ValueError(f"{name}={options[name]!r} is not available in the vector env; take it from `match(i)`")
+    if options.get("starting_scores") is not None and len({3 if n == 3 else 2 for n in kinds}) > 1:
+        raise ValueError("starting_scores cannot be given for a mix of two and three sides")
+    return options

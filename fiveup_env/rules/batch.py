@@ -1,0 +1,23 @@
+"""Entries over many matches at once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fiveup_env.rules.game import start_match
+from fiveup_env.rules.kernels import entry
+from fiveup_env.rules.random import stream
+
+
+@entry
+def spread_seeds(seed: int, first: int, seeds: np.ndarray) -> None:
+    """Write streams `first`, `first + 1`, ... of a seed (uint64): seeds of their own, uint64 [N]."""
+    for i in range(len(seeds)):
+        seeds[i] = stream(seed, first + i)
+
+
+@entry
+def begin(games: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
+    """Begin the matches games[rows[i]] at 0 : 0 with the first deal of seeds[i]; `rows` int64 [K], `seeds` uint64 [K]."""
+    for i in range(len(rows)):
+        start_match(games[rows[i]], seeds[i])
