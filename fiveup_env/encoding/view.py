@@ -15,7 +15,8 @@ from fiveup_env.encoding.history import write_history
 from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.rules.actions import Tile
-from fiveup_env.rules.game import GAME, MAX_PLAYERS, Game
+from fiveup_env.rules.batch import copy_games
+from fiveup_env.rules.game import MAX_PLAYERS, Game
 from fiveup_env.rules.graph import Layout
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.match import Match
@@ -78,7 +79,7 @@ class Views:
 
     def __init__(self, games: np.ndarray, seats: Sequence[int] | np.ndarray) -> None:
         """Copies the records and erases what the seats cannot know."""
-        self.games = np.array(games, GAME)
+        self.games = copy_games(games)
         self.seats = np.array(seats, np.int64)
         _hide_all(self.games, self.seats)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.rules.game import start_match
+from fiveup_env.rules.game import GAME, start_match
 from fiveup_env.rules.kernels import entry
 from fiveup_env.rules.random import stream
 
@@ -16,8 +16,17 @@ def spread_seeds(seed: int, first: int, seeds: np.ndarray) -> None:
         seeds[i] = stream(seed, first + i)
 
 
+def copy_games(games: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Copies of games[rows], or of all, as an array of records [K].
+
+    As plain bytes: NumPy copies structured records field by field, which takes ten to forty times as long.
+    """
+    plain = np.ascontiguousarray(games, GAME).view(f"V{GAME.itemsize}")
+    return (plain.copy() if rows is None else plain[rows]).view(GAME)
+
+
 @entry
 def begin(games: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
-    """Begin the matches games[rows[i]] at 0 : 0 with the first deal of seeds[i]; `rows` int64 [K], `seeds` uint64 [K]."""
+    """Begin games[rows[i]] at 0 : 0 with the first deal of seeds[i]; `rows` is int64 [K], `seeds` uint64 [K]."""
     for i in range(len(rows)):
         start_match(games[rows[i]], seeds[i])
