@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -25,6 +25,36 @@ from fiveup_env.rules.turn import is_legal, write_mask
 MAX_MATCHES = 262_144
 
 
+FACTS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("rewards", "f4", 3),
+                ("final_rounds", "i4"),
+                ("final_length", "i4"),
+                ("final_scores", "i2", 3),
+                ("seat", "i1"),
+                ("side", "i1"),
+                ("final_winner", "i1"),
+                ("terminated", "?"),
+                ("truncated", "?"),
+            ],
+            align=True,
+        ),
+    )
+)
+"""dtype of what a step reports of one match beside observation and mask."""
+
+ROWS = np.dtype(
+    (
+        np.record,
+        np.dtype([("seed", "u8"), ("episode", "i8"), ("length", "i8"), ("scores", "i2", 4)], align=True),
+    )
+)
+"""dtype of what is kept per match over its episodes: seed of the first, number, steps so far, starting scores."""
+
+
 @dataclass(frozen=True)
 class StepArrays:
     """What a step returns, all arrays preallocated; N matches, F observation values, S sides.
@@ -42,6 +72,7 @@ class StepArrays:
         final_rounds: [N] int32: rounds of the ended episode; likewise.
         final_length: [N] int32: agent-steps of the ended episode; likewise.
         final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
+        facts: [N] records (dtype `FACTS`) that the small arrays above are views of: one pointer for the kernels.
     """
 
     observation: np.ndarray
@@ -56,25 +87,28 @@ class StepArrays:
     final_rounds: np.ndarray
     final_length: np.ndarray
     final_observation: np.ndarray
+    facts: np.ndarray
 
     @classmethod
     def empty(
         cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
     ) -> StepArrays:
         """Arrays for `count` matches of `size` observation values and `sides` sides."""
+        facts = np.zeros(count, FACTS)
         return cls(
             observation=np.zeros((count, size), dtype),
             action_mask=np.zeros((count, NUM_ACTIONS), np.int8),
-            seat=np.zeros(count, np.int8),
-            side=np.zeros(count, np.int8),
-            rewards=np.zeros((count, sides), np.float32),
-            terminated=np.zeros(count, np.bool_),
-            truncated=np.zeros(count, np.bool_),
-            final_scores=np.zeros((count, sides), np.int16),
-            final_winner=np.full(count, -1, np.int8),
-            final_rounds=np.zeros(count, np.int32),
-            final_length=np.zeros(count, np.int32),
+            seat=facts["seat"],
+            side=facts["side"],
+            rewards=facts["rewards"][:, :sides],
+            terminated=facts["terminated"],
+            truncated=facts["truncated"],
+            final_scores=facts["final_scores"][:, :sides],
+            final_winner=facts["final_winner"],
+            final_rounds=facts["final_rounds"],
+            final_length=facts["final_length"],
             final_observation=np.zeros((count if final_observation else 0, size), dtype),
+            facts=facts,
         )
 
     @property
@@ -82,64 +116,78 @@ class StepArrays:
         """[N] bool: terminated or truncated (a new array)."""
         return self.terminated | self.truncated
 
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All arrays in the order of the fields."""
-        return tuple(getattr(self, field.name) for field in fields(self))
-
 
 @kernel
-def begin_episode(game: Game, seed: int, episode: int, scores: np.ndarray) -> None:
-    """Deal episode number `episode` of a match row: the first from `seed` itself, later ones from streams of it."""
-    start_match(game, np.uint64(seed) if episode == 0 else stream(seed, episode))
+def begin_episode(game: Game, row: Any) -> None:
+    """Deal the match row's current episode: the first from its seed itself, later ones from streams of it."""
+    start_match(game, row.seed if row.episode == 0 else stream(row.seed, row.episode))
+    row.length = 0
     for side in range(int64(game.num_sides)):
-        game.scores[side] = scores[side]
+        game.scores[side] = row.scores[side]
 
 
 @kernel
-def show_mover(game: Game, i: int, out: tuple, codes: np.ndarray, tables: tuple) -> None:
-    """Write observation, mask, seat and side of who is to move in row `i`."""
+def show_mover(
+    game: Game,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: Any,
+    codes: np.ndarray,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+) -> None:
+    """Write observation, mask, seat and side of who is to move."""
     seat = int64(game.turn)
-    write_observation(game, seat, out[0][i], codes, tables[0], tables[1])
-    write_mask(game, out[1][i])
-    out[2][i] = seat
-    out[3][i] = side_of(game, seat)
+    write_observation(game, seat, observation, codes, start, unit)
+    write_mask(game, mask)
+    facts.seat = seat
+    facts.side = side_of(game, seat)
+
+
+@kernel
+def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scratch: np.ndarray) -> bool:
+    """Take an action and note rewards and flags; returns whether the episode ended (it is not dealt anew yet)."""
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+    rewards = scratch[4:]
+    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
+    row.length += 1
+    for side in range(int64(game.num_sides)):
+        facts.rewards[side] = rewards[side]
+    facts.terminated = now == TERMINATED
+    facts.truncated = now == TRUNCATED
+    if now == GOES_ON:
+        return False
+    for side in range(3):
+        facts.final_scores[side] = game.scores[side]
+    facts.final_winner = game.winner
+    facts.final_rounds = game.round_number
+    facts.final_length = row.length
+    return True
 
 
 @kernel
 def step_row(
-    game: Game,
     i: int,
+    game: Game,
     action: int,
     options: tuple,
-    rows: tuple,
+    row: Any,
     scratch: np.ndarray,
     codes: np.ndarray,
-    tables: tuple,
-    out: tuple,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: Any,
+    final: np.ndarray,
 ) -> None:
-    """One match's step: transition, rewards, and a new deal in the same step if the episode ended."""
-    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
-    seeds, episodes, lengths, scores = rows
-    rewards = scratch[4:]
-    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
-    lengths[i] += 1
-    for side in range(out[4].shape[1]):
-        out[4][i, side] = rewards[side] if side < game.num_sides else 0.0
-    out[5][i] = now == TERMINATED
-    out[6][i] = now == TRUNCATED
-    if now != GOES_ON:
-        for side in range(out[7].shape[1]):
-            out[7][i, side] = game.scores[side]
-        out[8][i] = game.winner
-        out[9][i] = game.round_number
-        out[10][i] = lengths[i]
-        if out[11].shape[0] > 0:
-            write_observation(game, int64(game.turn), out[11][i], codes, tables[0], tables[1])
-        episodes[i] += 1
-        lengths[i] = 0
-        begin_episode(game, seeds[i], episodes[i], scores[i])
-    show_mover(game, i, out, codes, tables)
+    """One match's step, dealt anew in the same step if the episode ended."""
+    if advance(game, action, options, row, facts, scratch):
+        if len(final) > 0:
+            write_observation(game, int64(game.turn), final[i], codes, start, unit)
+        row.episode += 1
+        begin_episode(game, row)
+    show_mover(game, observation[i], mask[i], facts, codes, start, unit)
 
 
 @entry
@@ -159,14 +207,32 @@ def _step(
     games: np.ndarray,
     actions: np.ndarray,
     options: tuple,
-    rows: tuple,
+    rows: np.ndarray,
     scratch: np.ndarray,
     codes: np.ndarray,
-    tables: tuple,
-    out: tuple,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+    final: np.ndarray,
 ) -> None:
     for i in range(len(games)):
-        step_row(games[i], i, actions[i], options, rows, scratch[0], codes[0], tables, out)
+        step_row(
+            i,
+            games[i],
+            actions[i],
+            options,
+            rows[i],
+            scratch[0],
+            codes[0],
+            start,
+            unit,
+            observation,
+            mask,
+            facts[i],
+            final,
+        )
 
 
 @entry(parallel=True)
@@ -174,29 +240,56 @@ def _step_parallel(
     games: np.ndarray,
     actions: np.ndarray,
     options: tuple,
-    rows: tuple,
+    rows: np.ndarray,
     scratch: np.ndarray,
     codes: np.ndarray,
-    tables: tuple,
-    out: tuple,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+    final: np.ndarray,
 ) -> None:
     for i in numba.prange(len(games)):
         thread = numba.get_thread_id()
-        step_row(games[i], i, actions[i], options, rows, scratch[thread], codes[thread], tables, out)
+        step_row(
+            i,
+            games[i],
+            actions[i],
+            options,
+            rows[i],
+            scratch[thread],
+            codes[thread],
+            start,
+            unit,
+            observation,
+            mask,
+            facts[i],
+            final,
+        )
 
 
 @entry
-def _begin(games: np.ndarray, wanted: np.ndarray, rows: tuple, codes: np.ndarray, tables: tuple, out: tuple) -> None:
+def _begin(
+    games: np.ndarray,
+    wanted: np.ndarray,
+    rows: np.ndarray,
+    codes: np.ndarray,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+) -> None:
     for i in range(len(games)):
         if wanted[i]:
-            rows[1][i] = 0
-            rows[2][i] = 0
-            begin_episode(games[i], rows[0][i], 0, rows[3][i])
-        for side in range(out[4].shape[1]):
-            out[4][i, side] = 0.0
-        out[5][i] = False
-        out[6][i] = False
-        show_mover(games[i], i, out, codes[0], tables)
+            rows[i].episode = 0
+            begin_episode(games[i], rows[i])
+        for side in range(3):
+            facts[i].rewards[side] = 0.0
+        facts[i].terminated = False
+        facts[i].truncated = False
+        show_mover(games[i], observation[i], mask[i], facts[i], codes[0], start, unit)
 
 
 @entry
@@ -258,18 +351,13 @@ class SelfPlayVectorEnv:
         self.dtype, self.threads, self.validate = np.dtype(dtype).type, threads, validate
         self._kernel_options = _options_tuple(self.options, skip_single)
         self._with_final = final_observation
-        self._tables = (offset_table(), None if self.dtype == np.uint8 else unit_table())
+        self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
         self._games = np.zeros(num_matches, GAME)
         for n in kinds:
             variant = Variant(n, self.options.hand_size, self.options.target, self.options.max_pip)
             rows = players == n
             self._games[rows] = new_games(int(rows.sum()), variant)
-        self._rows = (
-            np.zeros(num_matches, np.uint64),
-            np.zeros(num_matches, np.int64),
-            np.zeros(num_matches, np.int64),
-            np.zeros((num_matches, 4), np.int16),
-        )
+        self._rows = np.zeros(num_matches, ROWS)
         self._scratch = np.zeros((threads, 8))
         self._codes = np.zeros((threads, ROW), np.uint8)
         self._actions = np.zeros(num_matches, np.int64)
@@ -316,11 +404,21 @@ class SelfPlayVectorEnv:
         else:
             seeds = np.zeros(self.num_matches, np.uint64)
             _spread_seeds(np.uint64(checked_seed(seed)), seeds)
-        self._rows[0][wanted] = seeds[wanted]
-        self._rows[3][wanted] = self._checked_scores(scores)[wanted]
+        self._rows["seed"][wanted] = seeds[wanted]
+        self._rows["scores"][wanted] = self._checked_scores(scores)[wanted]
         self._started = True
         out = out or self._next_set()
-        _begin(self._games, wanted, self._rows, self._codes, self._tables, out.arrays)
+        _begin(
+            self._games,
+            wanted,
+            self._rows,
+            self._codes,
+            self._start,
+            self._unit,
+            out.observation,
+            out.action_mask,
+            out.facts,
+        )
         return out
 
     def _wanted(self, reset_mask: np.ndarray | None) -> np.ndarray:
@@ -364,8 +462,12 @@ class SelfPlayVectorEnv:
             self._rows,
             self._scratch,
             self._codes,
-            self._tables,
-            out.arrays,
+            self._start,
+            self._unit,
+            out.observation,
+            out.action_mask,
+            out.facts,
+            out.final_observation,
         )
         if self.threads == 1:
             _step(*arguments)
