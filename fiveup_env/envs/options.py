@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from fiveup_env.encoding.rewards import REWARDS, reward_index
@@ -85,3 +85,17 @@ class EnvOptions:
 def _check_integer(name: str, value: Any, low: int, high: int) -> None:
     if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+
+
+def checked_options(given: Mapping[str, Any]) -> EnvOptions:
+    """The options that an environment was made with.
+
+    Raises:
+        TypeError: naming an option that does not exist, and those that do.
+        ValueError: see `EnvOptions`.
+    """
+    known = [field.name for field in fields(EnvOptions)]
+    for name in given:
+        if name not in known:
+            raise TypeError(f"there is no option {name!r}: the options are {', '.join(known)}")
+    return EnvOptions(**given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
+from fiveup_env.encoding.history import state_size, state_units
 from fiveup_env.encoding.observation import sections, split, upper_bounds
 from fiveup_env.envs.options import EnvOptions
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -22,17 +23,18 @@ def mask_space() -> spaces.Box:
 
 def vector_space(num_players: int, dtype: type = np.float32) -> spaces.Box:
     """The observation vector [F]: float32, or uint8 for bare codes."""
-    return spaces.Box(np.zeros_like(upper_bounds(num_players, dtype == np.uint8)), upper_bounds(num_players, dtype == np.uint8), dtype=dtype)
+    high = upper_bounds(num_players, dtype == np.uint8)
+    return spaces.Box(np.zeros_like(high), high, dtype=dtype)
 
 
-def observation_space(options: EnvOptions) -> spaces.Dict:
+def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.Dict:
     """What one seat observes.
 
     Keys: `observation` (vector, or Dict of named sections), `action_mask`, and with a history `history` int16 [L, 3]
     and `history_mask` int8 [L].
     """
     n = options.num_players
-    content: dict[str, spaces.Space] = {"observation": vector_space(n)}
+    content: dict[str, spaces.Space] = {"observation": vector_space(n, dtype)}
     if options.observation == "dict":
         highs = split(upper_bounds(n), n)
         content["observation"] = spaces.Dict(
@@ -43,3 +45,11 @@ def observation_space(options: EnvOptions) -> spaces.Dict:
         content["history"] = spaces.Box(-1, np.iinfo(np.int16).max, (length, 3), np.int16)
         content["history_mask"] = spaces.Box(0, 1, (length,), np.int8)
     return spaces.Dict(content)
+
+
+def state_space(num_players: int) -> spaces.Box:
+    """The global state vector with all hands, float32 [28 * (n + 1) + F] (see `write_state`)."""
+    high = state_units(num_players)
+    high[28 * num_players : 28 * (num_players + 1)] *= 28
+    high[28 * (num_players + 1) :] = upper_bounds(num_players)
+    return spaces.Box(np.zeros(state_size(num_players), np.float32), high, dtype=np.float32)

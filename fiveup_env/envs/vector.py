@@ -396,14 +396,7 @@ class SelfPlayVectorEnv:
             out: arrays to write into.
         """
         wanted = self._wanted(reset_mask)
-        if isinstance(seed, np.ndarray | list | tuple):
-            seeds = np.asarray(seed)
-            if seeds.shape != (self.num_matches,) or seeds.dtype.kind not in "ui":
-                raise ValueError(f"seeds must be {self.num_matches} integers, one per match")
-            seeds = seeds.astype(np.uint64)
-        else:
-            seeds = np.zeros(self.num_matches, np.uint64)
-            _spread_seeds(np.uint64(checked_seed(seed)), seeds)
+        seeds = row_seeds(checked_seed(None) if seed is None else seed, self.num_matches)
         self._rows["seed"][wanted] = seeds[wanted]
         self._rows["scores"][wanted] = self._checked_scores(scores)[wanted]
         self._started = True
@@ -481,27 +474,52 @@ class SelfPlayVectorEnv:
         return out
 
     def _checked_actions(self, actions: np.ndarray) -> np.ndarray:
-        if not isinstance(actions, np.ndarray) or actions.dtype != np.int64:
-            given = np.asarray(actions)
-            if given.dtype.kind not in "ui":
-                raise ValueError(f"actions must be integers [{self.num_matches}], not {given.dtype}")
-            if given.shape == (self.num_matches,):
-                self._actions[:] = given
-            actions = self._actions if given.shape == (self.num_matches,) else given
-        if actions.shape != (self.num_matches,):
-            raise ValueError(f"actions must be integers [{self.num_matches}], not {list(actions.shape)}")
+        actions = checked_actions(actions, self._actions)
         if self.validate and (count := _find_illegal(self._games, actions, self._found)):
-            raise IllegalActionError(self._why_not(actions, count))
+            raise IllegalActionError(illegal_batch(actions, self._found, count))
         return actions
 
-    def _why_not(self, actions: np.ndarray, count: int) -> str:
-        named = []
-        for i in self._found[:count]:
-            action = int(actions[i])
-            text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
-            named.append(f"match {i} action {action} ({text})")
-        more = f" and {count - len(named)} more" if count > len(named) else ""
-        return f"{count} illegal actions, nothing was moved: {', '.join(named)}{more}"
+
+def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
+    """Actions as int64 [N]: themselves if they are that, else copied into `scratch`.
+
+    Raises:
+        ValueError: if they are not N integers.
+    """
+    if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == scratch.shape:
+        return actions
+    given = np.asarray(actions)
+    if given.dtype.kind not in "ui" or given.shape != scratch.shape:
+        raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
+    scratch[:] = given
+    return scratch
+
+
+def illegal_batch(actions: np.ndarray, found: np.ndarray, count: int) -> str:
+    """What to say of `count` illegal actions, the first of them in the rows `found`."""
+    named = []
+    for i in found[:count]:
+        action = int(actions[i])
+        text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
+        named.append(f"match {i} action {action} ({text})")
+    more = f" and {count - len(named)} more" if count > len(named) else ""
+    return f"{count} illegal actions, no match was moved: {', '.join(named)}{more}"
+
+
+def row_seeds(seed: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
+    """One seed per match, uint64 [N]: those given, or streams of one for all.
+
+    Raises:
+        ValueError: if it is neither N integers from 0 to 2**64 - 1 nor one.
+    """
+    seeds = np.zeros(count, np.uint64)
+    if isinstance(seed, np.ndarray | list | tuple):
+        if len(seed) != count:
+            raise ValueError(f"seed must be one integer or {count}, one per match, not {len(seed)} of them")
+        seeds[:] = [checked_seed(int(one)) for one in seed]
+    else:
+        _spread_seeds(np.uint64(checked_seed(seed)), seeds)
+    return seeds
 
 
 def _options_tuple(options: EnvOptions, skip_single: bool) -> tuple[int, bool, bool, bool, int]:

@@ -1,0 +1,210 @@
+"""The record behind an AEC env and the compiled entries that move it: one call for each step.
+
+A call with a single record array costs half a microsecond, one with the ten arrays and options that a step needs costs
+seven times that. So all of them stand in one record.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.history import write_history, write_state
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
+from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
+from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games, start_match
+from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.match import EVENT_KINDS, Event
+from fiveup_env.rules.random import stream
+from fiveup_env.rules.turn import is_legal, write_mask
+
+# What `advance` and `begin` return: ILLEGAL, or by bits the status (transition.GOES_ON, ...), whether rewards were paid,
+# events happened and forced actions were taken, and above these the seat to act.
+ILLEGAL = -1
+STATUS, PAID, SCORED, FORCED, SEAT_SHIFT = 3, 4, 8, 16, 5
+
+AEC = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("game", GAME),
+                ("observation", "f4", max(observation_size(n) for n in (2, 3, 4))),  # of the seat to act
+                ("mask", "i1", NUM_ACTIONS),  # of the seat to act
+                ("rewards", "f8", 4),  # per side, of the last step
+                ("events", "i4", MAX_EVENTS),  # scoring events of the last step (see `event_code`), then 0
+                ("forced", "u1", MAX_HISTORY),  # draws and passes that the last step took by itself
+                ("num_forced", "u1"),
+                ("forced_seat", "u1"),  # who had to take the first of them
+                # options
+                ("scheme", "u1"),
+                ("auto_draws", "u1"),
+                ("round_episodes", "u1"),
+                ("max_rounds", "u4"),
+                # scratch
+                ("before", "f8", 4),
+                ("row", "u1", ROW),
+            ],
+            align=True,
+        ),
+    )
+)
+"""dtype of what one AEC env holds."""
+
+_STARTS = offset_table()
+_UNITS = unit_table()
+
+
+def new_state(options: EnvOptions) -> np.ndarray:
+    """The record of an AEC env, an array [1] of dtype `AEC`; nothing is dealt yet."""
+    state = np.zeros(1, AEC)
+    state["game"] = new_games(1, options.variant)
+    scheme, auto_draws, round_episodes, max_rounds = options.kernel_options
+    state["scheme"], state["auto_draws"] = scheme, auto_draws
+    state["round_episodes"], state["max_rounds"] = round_episodes, max_rounds
+    return state
+
+
+@entry
+def episode_seed(seed: int, episode: int) -> int:
+    """Seed of the deals of an episode: `seed` itself for episode 0, then its streams."""
+    if episode == 0:
+        return np.uint64(seed)
+    return stream(seed, episode)
+
+
+@entry
+def deal(states: np.ndarray, seed: int) -> None:
+    """The first deal of a match from `seed` (uint64), at 0 : 0."""
+    start_match(states[0].game, seed)
+
+
+@entry
+def begin(states: np.ndarray) -> int:
+    """Make a dealt match ready for the seat to act; returns as `advance` does, never ILLEGAL."""
+    state = states[0]
+    game = state.game
+    game.num_events = 0
+    state.rewards[:] = 0.0
+    state.num_forced = 0
+    now = GOES_ON
+    if state.auto_draws != 0:
+        seat, round_number, first, left = int64(game.turn), int64(game.round_number), int64(game.num_history), undrawn(game)
+        now = resolve_forced(game, False, state.round_episodes != 0, int64(state.max_rounds))
+        note_forced(state, seat, round_number, first, left)
+    return report(state, now)
+
+
+@entry
+def advance(states: np.ndarray, action: int) -> int:
+    """Take an action for the seat to act and write what the next one sees.
+
+    Returns:
+        ILLEGAL if it is not legal (then nothing has changed), else status, flags and the seat to act (see above).
+    """
+    state = states[0]
+    game = state.game
+    if not is_legal(game, action):
+        return ILLEGAL
+    seat, round_number, first, left = int64(game.turn), int64(game.round_number), int64(game.num_history) + 1, undrawn(game)
+    now = transition(
+        game,
+        action,
+        int64(state.scheme),
+        state.auto_draws != 0,
+        False,
+        state.round_episodes != 0,
+        int64(state.max_rounds),
+        state.before,
+        state.rewards,
+    )
+    state.num_forced = 0
+    if state.auto_draws != 0:
+        # Whoever had a choice laid a tile, so what was forced began with the next seat.
+        note_forced(state, (seat + 1) % int64(game.num_players), round_number, first, left)
+    return report(state, now)
+
+
+@kernel
+def undrawn(game: Game) -> int:
+    """Tiles left in the boneyard."""
+    return int64(game.boneyard_end) - int64(game.boneyard_next)
+
+
+@kernel
+def note_forced(state: Game, seat: int, round_number: int, first: int, left: int) -> None:
+    """Note the forced actions since entry `first` of the history of a round that had `left` tiles to draw then.
+
+    If the next round has been dealt, the history is gone. A round that ends with tiles in the boneyard ends by a
+    domino, which nothing forced follows; one that ends by a block after forced actions ends with the draw of the last
+    tile (D1), and since a pass needs an empty boneyard (R3.2) all `left` actions were draws of one seat.
+    """
+    game = state.game
+    count = 0
+    if int64(game.round_number) == round_number:
+        count = int64(game.num_history) - first
+        for i in range(count):
+            state.forced[i] = game.history[first + i]
+    elif game.round_end == BY_BLOCK:
+        count = left
+        for i in range(count):
+            state.forced[i] = DRAW
+    state.num_forced = count
+    state.forced_seat = seat
+
+
+@kernel
+def event_code(game: Game, i: int) -> int:
+    """The i-th scoring event as one number: kind + 4 * side + 16 * accepted + 32 * (net + 2**15)."""
+    kind, side, accepted = int64(game.event_kind[i]), int64(game.event_side[i]), int64(game.event_accepted[i])
+    return kind + 4 * side + 16 * accepted + 32 * (int64(game.event_net[i]) + 32768)
+
+
+@cache
+def decoded_event(code: int) -> Event:
+    """The event of an `event_code`; events are immutable, so equal ones are one object."""
+    return Event(EVENT_KINDS[code & 3], code >> 2 & 3, (code >> 5) - 32768, bool(code >> 4 & 1))
+
+
+@kernel
+def report(state: Game, now: int) -> int:
+    """Write what the seat to act sees; status, flags and that seat as one number."""
+    game = state.game
+    seat = int64(game.turn)
+    write_observation(game, seat, state.observation, state.row, _STARTS, _UNITS)
+    write_mask(game, state.mask)
+    outcome = now | seat << SEAT_SHIFT
+    for side in range(int64(game.num_sides)):
+        if state.rewards[side] != 0.0:
+            outcome |= PAID
+    for i in range(MAX_EVENTS):
+        state.events[i] = event_code(game, i) if i < game.num_events else 0
+    if game.num_events > 0:
+        outcome |= SCORED
+    if state.num_forced > 0:
+        outcome |= FORCED
+    return outcome
+
+
+@entry
+def look(states: np.ndarray, seat: int, out: np.ndarray) -> None:
+    """Write what any seat sees into `out`, float32 [F]."""
+    state = states[0]
+    write_observation(state.game, seat, out, state.row, _STARTS, _UNITS)
+
+
+@entry
+def recall(states: np.ndarray, seat: int, out: np.ndarray, mask: np.ndarray) -> None:
+    """Write the public history as a seat sees it into `out` int16 [L, 3] and `mask` int8 [L]."""
+    write_history(states[0].game, seat, out, mask)
+
+
+@entry
+def survey(states: np.ndarray, out: np.ndarray, row: np.ndarray, unit: np.ndarray) -> None:
+    """Write the global state into `out` (see `write_state`); `row`: scratch uint8 [1024], `unit`: `state_units(n)`."""
+    write_state(states[0].game, out, row, _STARTS, unit)

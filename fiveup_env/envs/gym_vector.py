@@ -1,0 +1,325 @@
+"""`FiveUpVectorEnv`: the Gymnasium vector API over native matches, for one learning side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from fiveup_env.agents.base import AgentError, Policy, agent_name, is_policy, keys_of
+from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.view import Views
+from fiveup_env.encoding.writer import ROW, offset_table, unit_table
+from fiveup_env.envs.learner import (
+    IDLE,
+    LEARNERS,
+    OUTCOMES,
+    advance_rows,
+    begin_rows,
+    find_illegal_rows,
+    show_rows,
+)
+from fiveup_env.envs.opponents import ASKS, LEARNER, PYTHON
+from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.envs.vector import MAX_MATCHES, checked_actions, illegal_batch, row_seeds
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.game import new_games
+from fiveup_env.rules.match import IllegalActionError, checked_scores, checked_seed
+
+
+class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+    """N matches in which one side learns; the other sides are played inside compiled code, or by a batched agent.
+
+    One step is one decision of the learner in every match, then all turns of the others until it is to decide again. As
+    in `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, what the others score
+    before its first decision comes with the first reward, and an episode that ends before that decision is skipped.
+
+    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121]; they, the rewards (float64 [N]) and
+    the flags are overwritten two steps later (two sets of arrays take turns). Infos hold `seat` and `side` [N] and
+    `action_mask`; where episodes ended also, by Gymnasium's convention with a mask `_...` beside each, `final_obs`
+    (objects [N], in SAME_STEP mode) and `final_info`: `winner` (side, -1 for none), `is_success`, `scores`, `rounds`,
+    `length` (decisions) and `return`.
+
+    Match i of `reset(seed=s)` is the same whatever the number of matches; `reset(seed=[...])` gives each its seed, and
+    its first deal is then that of `Match(seed=...)`.
+
+    Args:
+        num_envs: 1 to 262,144.
+        opponents: a name, a policy (see `agents.base`), or one per opposing seat, clockwise from the learner's.
+        partner: with four players: None to learn both seats of the side, or who plays the other one.
+        seat: the learner's seat, or "random" for a new lot every episode.
+        autoreset_mode: SAME_STEP (default), NEXT_STEP or DISABLED (then `reset(options={"reset_mask": ...})`).
+        dtype: float32, or uint8 for bare codes.
+        options: see `EnvOptions` ("flat" observations without history only).
+
+    Raises:
+        ValueError: naming the option, the value given and what would be right.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 4,
+        *,
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        partner: AgentSpec | None = None,
+        seat: int | str = "random",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        dtype: type = np.float32,
+        **options: Any,
+    ) -> None:
+        if isinstance(num_envs, bool) or num_envs not in range(1, MAX_MATCHES + 1):
+            raise ValueError(f"num_envs must be an integer from 1 to {MAX_MATCHES}, not {num_envs!r}")
+        if np.dtype(dtype) not in (np.float32, np.uint8):
+            raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
+        if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
+            raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
+        self.options = EnvOptions(num_players=num_players, **options)
+        if self.options.observation != "flat" or self.options.history_length:
+            raise ValueError("the vector env has flat observations without history only")
+        self.num_envs, self.dtype = num_envs, np.dtype(dtype).type
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = observation_space(self.options, self.dtype)
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._make_arrays()
+        self._rows["fixed_seat"] = -1 if isinstance(seat, str) else seat
+        self.set_opponents(opponents, partner)
+
+    def _make_arrays(self) -> None:
+        count, size = self.num_envs, observation_size(self.options.num_players)
+        self._games = new_games(count, self.options.variant)
+        self._rows = np.zeros(count, LEARNERS)
+        self._all = np.arange(count)
+        self._actions = np.zeros(count, np.int64)
+        self._found = np.zeros(4, np.int64)
+        self._scratch = np.zeros(8)
+        self._codes = np.zeros(ROW, np.uint8)
+        self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
+        self._kernel_options = self.options.kernel_options
+        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
+        self._final = np.zeros((count if same_step else 0, size), self.dtype)
+        self._sets = [
+            (np.zeros((count, size), self.dtype), np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, OUTCOMES))
+            for _ in range(2)
+        ]
+        self._current = 0
+        self._started = False
+
+    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None = None) -> None:
+        """Change who plays the other seats, in every row from its next episode on; arguments as above.
+
+        Raises:
+            ValueError: if there is no such agent, it cannot answer in batches, or their number is wrong.
+        """
+        n = self.options.num_players
+        if partner is not None and n != 4:
+            raise ValueError(f"only four players have partners: partner must be None, not {partner!r}")
+        others = [r for r in range(1, n) if n != 4 or r != 2]
+        one_each = isinstance(opponents, Sequence) and not isinstance(opponents, str)
+        specs = list(opponents) if one_each else [opponents] * len(others)  # type: ignore[arg-type,list-item]
+        if len(specs) != len(others):
+            raise ValueError(
+                f"opponents must be one agent or {len(others)} (one per opposing seat), not {len(specs)} of them"
+            )
+        wanted = dict(zip(others, specs, strict=True))
+        if partner is not None:
+            wanted[2] = partner
+        # Agents still playing in unfinished episodes stay, so that their rows' numbers keep their meaning.
+        agents: list[Policy] = list(getattr(self, "_agents", []))
+        around = np.full(4, LEARNER, np.int8)
+        for relative, spec in wanted.items():
+            around[relative] = self._policy_number(make_agent(spec, n), agents)
+        self._agents = agents
+        self._rows["around"] = around
+
+    @staticmethod
+    def _policy_number(agent: Any, agents: list[Policy]) -> int:
+        if not is_policy(agent):
+            raise ValueError(f"agent {agent_name(agent)} has no act_many, which the vector env needs (see agents.base)")
+        if agent.kernel is not None:
+            return agent.kernel
+        if agent not in agents:
+            agents.append(agent)
+        if (number := PYTHON - agents.index(agent)) < -128:
+            raise ValueError("a vector env has room for 127 different batched agents; make a new one")
+        return number
+
+    # reset
+
+    def reset(
+        self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Deal all matches, or those of `options["reset_mask"]` (bool [N]), and play to the learner's decision.
+
+        Args:
+            seed: one for all, or one per match. None goes on in the streams of the last one.
+            options: `reset_mask`; `scores`, raw points per side to start from, [S] or [N, S], kept for later episodes.
+        """
+        given = dict(options or {})
+        mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
+        scores = given.pop("scores", self.options.scores)
+        if given:
+            raise ValueError(f"there is no reset option {next(iter(given))!r}: 'reset_mask', 'scores'")
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be a bool array [{self.num_envs}]")
+        if not self._started and not mask.all():
+            raise ValueError("the first reset must deal all matches")
+        table = starting_scores(scores, self.options, self.num_envs)
+        if seed is not None or not self._started:
+            self._rows["seed"][mask] = row_seeds(checked_seed(None) if seed is None else seed, self.num_envs)[mask]
+            self._rows["episode"][mask] = 0
+        else:
+            self._rows["episode"][mask] += 1
+        self._rows["scores"][mask] = table[mask]
+        self._started = True
+        self._begin(np.flatnonzero(mask))
+        return self._shown(reset=mask)[0], self._info()
+
+    def _begin(self, which: np.ndarray) -> None:
+        if len(which):
+            begin_rows(self._games, which, self._rows, self._kernel_options, self._scratch)
+            self._ask_agents(which)
+
+    # step
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """The learner's action in every match, integers [N].
+
+        Raises:
+            IllegalActionError: naming the first matches with an illegal action; no match has moved then.
+            ValueError: if `actions` is not N integers or nothing was reset, or with autoreset_mode DISABLED a match is
+                over and was not reset.
+        """
+        if not self._started:
+            raise ValueError("call reset() before step()")
+        actions = checked_actions(actions, self._actions)
+        idle = self._rows["status"] == IDLE
+        which = self._all
+        if idle.any():
+            if self.autoreset_mode == AutoresetMode.DISABLED:
+                raise ValueError(f"match {int(idle.argmax())} is over: reset it with options={{'reset_mask': ...}}")
+            which = np.flatnonzero(~idle)
+        if count := find_illegal_rows(self._games, which, actions, self._found):
+            raise IllegalActionError(illegal_batch(actions, self._found, count))
+        self._current ^= 1
+        self._advance(which, actions, fresh=True)
+        self._ask_agents(which)
+        if idle.any():
+            self._begin(np.flatnonzero(idle))
+        observation, outcomes = self._shown(reset=idle, swap=False)
+        info = self._info()
+        if (ended := outcomes["terminated"] | outcomes["truncated"]).any():
+            info |= self._final_info(outcomes, ended)
+        return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
+
+    def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool) -> None:
+        advance_rows(
+            self._games,
+            which,
+            actions,
+            fresh,
+            self.autoreset_mode == AutoresetMode.SAME_STEP,
+            self._rows,
+            self._kernel_options,
+            self._scratch,
+            self._codes,
+            self._start,
+            self._unit,
+            self._sets[self._current][2],
+            self._final,
+        )
+
+    def _ask_agents(self, which: np.ndarray) -> None:
+        """Let batched agents choose until no row of `which` waits for one."""
+        if not self._agents:
+            return
+        while len(asking := which[self._rows["status"][which] == ASKS]):
+            seats = self._games["turn"][asking]
+            numbers = PYTHON - self._rows["policies"][asking, seats].astype(np.int64)
+            answers = np.zeros(self.num_envs, np.int64)
+            for number in np.unique(numbers):
+                rows = asking[numbers == number]
+                views = Views(self._games[rows], self._games["turn"][rows])
+                keys = keys_of(views, self._rows["policy_seed"][rows])
+                answers[rows] = self._agents[number].act_many(views, keys)
+                if count := find_illegal_rows(self._games, rows, answers, self._found):
+                    name = agent_name(self._agents[number])
+                    raise AgentError(f"agent {name} answered with {illegal_batch(answers, self._found, count)}")
+            self._advance(asking, answers, fresh=False)
+
+    def _shown(self, reset: np.ndarray, swap: bool = True) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        if swap:
+            self._current ^= 1
+        observation, mask, outcomes = self._sets[self._current]
+        if reset.any():
+            outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
+            kept = self._rows["reward"][reset].copy()
+        show_rows(self._games, self._rows, self._codes, self._start, self._unit, observation, mask, outcomes)
+        if reset.any():
+            # What was scored before the first decision comes with the first reward.
+            outcomes["reward"][reset] = 0.0
+            self._rows["reward"][reset] = kept
+            self._rows["total"][reset] = 0.0
+        return {"observation": observation, "action_mask": mask}, outcomes
+
+    def _info(self) -> dict[str, Any]:
+        _, mask, outcomes = self._sets[self._current]
+        return {"seat": outcomes["seat"], "side": outcomes["side"], "action_mask": mask}
+
+    def _final_info(self, outcomes: np.ndarray, ended: np.ndarray) -> dict[str, Any]:
+        sides = self.options.variant.num_sides
+        final = {
+            "winner": outcomes["final_winner"].copy(),
+            "is_success": outcomes["final_winner"] == outcomes["final_side"],
+            "scores": outcomes["final_scores"][:, :sides].copy(),
+            "rounds": outcomes["final_rounds"].copy(),
+            "length": outcomes["final_length"].copy(),
+            "return": outcomes["final_return"].copy(),
+        }
+        final |= {f"_{name}": ended for name in tuple(final)}
+        info: dict[str, Any] = {"final_info": final, "_final_info": ended}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            observations = np.full(self.num_envs, None, object)
+            for i in np.flatnonzero(ended):
+                observations[i] = {
+                    "observation": self._final[i].copy(),
+                    "action_mask": np.zeros(NUM_ACTIONS, np.int8),
+                }
+            info |= {"final_obs": observations, "_final_obs": ended}
+        return info
+
+    def action_masks(self) -> np.ndarray:
+        """Legal actions of the learner in every match, bool [N, 121] (a view of the latest mask)."""
+        return self._sets[self._current][1].view(np.bool_)
+
+    @property
+    def games(self) -> np.ndarray:
+        """The records behind the matches, live (for tests and tools, not for learners)."""
+        return self._games
+
+
+def starting_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
+    """Raw starting scores [S] or [N, S] as int16 [N, 4], checked."""
+    table = np.zeros((count, 4), np.int16)
+    given = np.asarray(scores)
+    try:
+        given = np.broadcast_to(given, (count, options.variant.num_sides))
+    except ValueError:
+        checked_scores(scores, options.variant)
+        raise
+    for row in np.unique(given, axis=0):
+        checked_scores(row.tolist(), options.variant)
+    table[:, : given.shape[1]] = given
+    return table

@@ -1,0 +1,108 @@
+"""Stable-Baselines3's `VecEnv` over the native vector env, with `action_masks` for sb3-contrib's MaskablePPO."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+
+
+class FiveUpSB3VecEnv(VecEnv):
+    """N matches of `FiveUpVectorEnv` as one SB3 VecEnv, without one Python object per match.
+
+    Observations are the float32 vectors [N, F] alone; the masks come by `env_method("action_masks")`, where
+    sb3-contrib looks for them. Ended episodes are dealt anew in the same step; their infos hold
+    `terminal_observation`, `episode` (`r`, `l`, `t`, as by SB3's Monitor), `is_success` and `TimeLimit.truncated`.
+    Matches without news share one empty info: do not write to it.
+
+    Args:
+        num_envs: number of matches.
+        seed: of everything to come; None draws one.
+        options: see `FiveUpVectorEnv`.
+    """
+
+    def __init__(self, num_envs: int, *, seed: int | None = None, **options: Any) -> None:
+        self.env = FiveUpVectorEnv(num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **options)
+        space = self.env.single_observation_space
+        assert isinstance(space, spaces.Dict)
+        # VecEnv asks for this while it is set up.
+        self.render_mode = None
+        super().__init__(num_envs, space["observation"], self.env.single_action_space)
+        self._seed = seed
+        self._pending: np.ndarray | None = None
+        self._no_news: dict[str, Any] = {}
+        self._steps = 0
+
+    def reset(self) -> np.ndarray:
+        """Observations [N, F] of new deals; the seed is used once, then their streams go on."""
+        observation, _ = self.env.reset(seed=self._seed)
+        self._seed = None
+        self._reset_seeds()
+        self._reset_options()
+        return observation["observation"].copy()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keep the actions for `step_wait`."""
+        self._pending = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Observations [N, F], rewards float32 [N], dones bool [N] and infos."""
+        assert self._pending is not None, "call step_async() first"
+        self._steps += 1
+        observation, rewards, terminated, truncated, info = self.env.step(self._pending)
+        done = terminated | truncated
+        infos = [self._no_news] * self.num_envs
+        for i in np.flatnonzero(done):
+            infos[i] = self._news(int(i), bool(truncated[i]), info)
+        return observation["observation"].copy(), rewards.astype(np.float32), done, infos
+
+    def _news(self, i: int, truncated: bool, info: dict[str, Any]) -> dict[str, Any]:
+        final = info["final_info"]
+        return {
+            "terminal_observation": info["final_obs"][i]["observation"],
+            "TimeLimit.truncated": truncated,
+            "episode": {"r": float(final["return"][i]), "l": int(final["length"][i]), "t": self._steps},
+            "is_success": bool(final["is_success"][i]),
+        }
+
+    def action_masks(self) -> np.ndarray:
+        """Legal actions, bool [N, 121]."""
+        return self.env.action_masks()
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed of the next `reset`."""
+        self._seed = seed
+        return [seed] * self.num_envs
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the matches have an attribute or method, `action_masks` among them."""
+        return hasattr(self, attr_name) or hasattr(self.env, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The attribute, once for every match asked for."""
+        owner = self if attr_name == "render_mode" or not hasattr(self.env, attr_name) else self.env
+        return [getattr(owner, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Matches have no attributes of their own: refused."""
+        raise AttributeError(f"matches of the native vector env have no attribute {attr_name!r} to set")
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """`action_masks` per match; `set_opponents` and other methods of the vector env once for all."""
+        if method_name == "action_masks":
+            masks = self.action_masks()
+            return list(masks) if indices is None else [masks[i] for i in self._get_indices(indices)]
+        return [getattr(self.env, method_name)(*method_args, **method_kwargs)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """No match is wrapped; episode statistics are reported all the same, so SB3 needs no Monitor."""
+        return [wrapper_class.__name__ == "Monitor" for _ in self._get_indices(indices)]

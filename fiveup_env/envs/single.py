@@ -1,0 +1,271 @@
+"""`FiveUpEnv`: one learner against given agents, as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.error import ResetNeeded
+
+from fiveup_env.agents.base import Agent, is_policy, own_copy
+from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.encoding.view import View
+from fiveup_env.envs.deals import checked_deal, checked_reset_options
+from fiveup_env.envs.opponents import DECIDES, ILLEGAL
+from fiveup_env.envs.options import checked_options
+from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.envs.table import Table
+from fiveup_env.envs.transition import TERMINATED, TRUNCATED
+from fiveup_env.rendering.text import board
+from fiveup_env.rules.actions import checked_id
+from fiveup_env.rules.match import Match, checked_scores, checked_seed
+
+ILLEGAL_ACTIONS = ("terminate", "raise")
+RENDER_MODES = ("ansi",)
+RESET_OPTIONS = ("deal", "scores", "seat")
+
+
+class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
+    """A seat, or with four players a partnership, learns; agents play the other seats between its decisions.
+
+    One `step` is one decision of the learner: its action, then all turns of the others until a learner's seat is to
+    act again. With four players and no `partner` the learner plays both seats of its side, each decision from what
+    that seat alone sees. The reward is what the side got from its last decision to this one. What the others score
+    before its first decision comes with the first reward, so the rewards of an episode add up to what
+    `fiveup_env.encoding.rewards` says.
+
+    Observations (`observation_space`) are those of the seat that is to act, at the end of the one that acted last:
+
+    | key            | what                                                                                           |
+    |----------------|------------------------------------------------------------------------------------------------|
+    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; with observation="dict" its named sections |
+    | `action_mask`  | int8 [121], the legal actions; all zero at the end, as in PettingZoo                           |
+    | `history`      | with history_length = L > 0: int16 [L, 3], public events of the round (`write_history`)        |
+    | `history_mask` | int8 [L], 1 for rows that hold an event                                                        |
+
+    Infos:
+
+    | key            | what                                                                                           |
+    |----------------|------------------------------------------------------------------------------------------------|
+    | `action_mask`  | as in the observation                                                                          |
+    | `seat`, `side` | who observes                                                                                   |
+    | `scores`       | raw points per side                                                                            |
+    | `round_number` | 1 in the first round                                                                           |
+    | `actions`      | since the last decision, itself first, as (seat, action); a draw does not show its tile (D6)   |
+    | `events`       | scoring events of that time (`fiveup_env.rules.match.Event`, net in raw points)                |
+    | `winner`       | at the end: the side that won the match, with episode="round" the round; None if none did      |
+    | `is_success`   | at the end: whether that is the learner's side                                                 |
+    | `illegal_action` | at the end, if one ended the episode                                                         |
+
+    The mask is also to be had from `action_masks()`, as sb3-contrib wants it. A vector env that resets by itself shows
+    the mask of the new episode, so a policy never meets the empty one of an end.
+
+    The first deal after `reset(seed=s)` is that of `Match(seed=s)`. An episode that ends before the learner has a
+    decision to make (another side's first tile may hit the target) is none for it: `reset` deals the next one.
+
+    Args:
+        num_players: 2, 3 or 4; four play as two partnerships (R1.2).
+        opponents: a name, an agent, or one per opposing seat, clockwise from the learner's seat. Every seat gets a copy
+            of its own (see `own_copy`).
+        partner: with four players: None to learn both seats of the side, or who plays the other one.
+        seat: the learner's seat, or "random" for a new lot every episode. Without a partner it stands for its side.
+        illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`, and nothing
+            changes).
+        render_mode: "ansi" (`render` returns the text), or None.
+        options: see `EnvOptions`.
+
+    Raises:
+        TypeError: if there is no option of that name.
+        ValueError: naming the option, the value given and what would be right.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_players: int = 4,
+        *,
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        partner: AgentSpec | None = None,
+        seat: int | str = "random",
+        illegal_action: str = "terminate",
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.options = checked_options({"num_players": num_players, **options})
+        for name, value, choices in (
+            ("illegal_action", illegal_action, ILLEGAL_ACTIONS),
+            ("render_mode", render_mode, (None, *RENDER_MODES)),
+        ):
+            if value not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+        self.seat = _checked_seat(seat, num_players)
+        self.illegal_action = illegal_action
+        self.render_mode = render_mode
+        self.action_space = action_space()
+        self.observation_space = observation_space(self.options)
+        self.set_opponents(opponents, partner)
+        self._table = Table(self.options)
+        self._variant, self._start_scores = self.options.variant, self.options.scores
+        self._dealt = False
+        self._going_on = False
+
+    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None = None) -> None:
+        """Change who plays the other seats, from the next `reset` on; arguments as for the class.
+
+        Raises:
+            ValueError: if there is no such agent or their number is wrong; nothing is changed then.
+        """
+        n = self.options.num_players
+        if partner is not None and n != 4:
+            raise ValueError(f"only four players have partners (R1.2): partner must be None, not {partner!r}")
+        opposing = [relative for relative in range(1, n) if n != 4 or relative != 2]
+        named: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * len(opposing)
+        if len(named) != len(opposing):
+            raise ValueError(f"opponents must be one agent or {len(opposing)}, one per opposing seat, not {len(named)}")
+        agents: list[Agent | None] = [None] * n
+        for relative, spec in (*zip(opposing, named, strict=True), (2, partner)):
+            if spec is not None:
+                agents[relative] = own_copy(make_agent(spec, n))
+        self._agents = agents  # by seat relative to the learner's
+
+    # reset
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Deal, and let the others play until the learner is to act.
+
+        Args:
+            seed: from 0 to 2**64 - 1; decides all that follows, in later episodes too: deals, lots, the learner's seats
+                and the agents' chance. A reset without one goes on in the stream.
+            options: `deal`, what to start from: a mapping with `hands`, `boneyard` and `opener` (see
+                `Match.from_deal`), a seed as in `Match(seed=...)`, or a `Match` (a copy of it is played on);
+                `scores`, raw points per side, instead of the option `starting_scores`; `seat`, instead of the option
+                `seat`. They hold for this episode.
+
+        Raises:
+            ValueError: if an argument is wrong (nothing is changed then), or if with the `deal` that was asked for the
+                episode ends before the learner is to act.
+        """
+        seed = None if seed is None else checked_seed(seed)
+        given = checked_reset_options(options, RESET_OPTIONS)
+        if "seat" in given:
+            given["seat"] = _checked_seat(given["seat"], self._variant.num_players)
+        if "scores" in given:
+            given["scores"] = checked_scores(given["scores"], self._variant)
+        if "deal" in given:
+            given["deal"] = checked_deal(given["deal"], self._variant, seed or 0)
+        super().reset(seed=seed)
+        self._going_on = False
+        start = given.get("deal", seed)
+        while self._begin(start, given) != DECIDES:
+            if "deal" in given:
+                raise ValueError("with this deal the episode ends before the learner is to act: give another one")
+            start = None
+        self._dealt = self._going_on = True
+        return self._table.observation(), self._info()
+
+    def _begin(self, start: int | Match | None, given: dict[str, Any]) -> int:
+        """Seat everybody and deal; returns how it stands when the others have played."""
+        n = self._variant.num_players
+        # All of this is drawn whether it is needed or not, so what one episode is given changes none after it.
+        numbers = self.np_random.bit_generator.random_raw(3 + n).tolist()
+        lot, deal_seed, policy_seed, *agent_seeds = numbers
+        seat = lot * n >> 64  # the bias is below 2**-62
+        wanted = given.get("seat", self.seat)
+        if wanted != "random":
+            seat = wanted
+        agents = [self._agents[(absolute - seat) % n] for absolute in range(n)]
+        for agent, agent_seed in zip(agents, agent_seeds, strict=True):
+            if agent is not None:
+                agent.reset(policy_seed if is_policy(agent) else agent_seed)
+        self._table.sit(agents, seat, policy_seed)
+        scores = given.get("scores")
+        if scores is None and not isinstance(start, Match):
+            scores = self._start_scores
+        return self._table.begin(deal_seed if start is None else start, scores)
+
+    # step
+
+    def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """The learner's action, and all turns of the others until it is to act again or the episode ends.
+
+        Raises:
+            ValueError: if `action` is not an integer from 0 to 120.
+            IllegalActionError: with illegal_action="raise", if the rules do not allow it now. Nothing is changed.
+            AgentError: if an agent answers what the rules do not allow; the episode cannot be gone on with.
+            ResetNeeded: before the first `reset` and after the end of an episode.
+        """
+        if not self._going_on:
+            raise ResetNeeded("no episode is going on: call reset() first")
+        number = checked_id(action)
+        self._going_on = False  # unless all goes well
+        now = self._table.play(number)
+        if now == ILLEGAL:
+            return self._illegal(number)
+        self._going_on = now == DECIDES
+        info = self._info()
+        if now != DECIDES:
+            winner = self._table.winner
+            info |= {"winner": winner, "is_success": winner == self._table.side}
+        return self._table.observation(), self._table.take_reward(), now == TERMINATED, now == TRUNCATED, info
+
+    def _illegal(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        if self.illegal_action == "raise":
+            self._going_on = True
+            self.match.play(action)  # raises, and says what would be legal
+        self._table.mask[:] = 0
+        info = self._info() | {"winner": None, "is_success": False, "illegal_action": action}
+        return self._table.observation(), -1.0, True, False, info
+
+    def _info(self) -> dict[str, Any]:
+        table = self._table
+        return {
+            "action_mask": table.mask.copy(),
+            "seat": table.seat,
+            "side": table.side,
+            "scores": table.scores,
+            "round_number": table.round_number,
+            "actions": tuple(table.actions),
+            "events": tuple(table.events),
+        }
+
+    def action_masks(self) -> np.ndarray:
+        """Legal actions of the seat to act, bool [121]; all False at the end of an episode.
+
+        Through wrappers: `env.get_wrapper_attr("action_masks")()`.
+        """
+        return self._table.mask.astype(np.bool_)
+
+    @property
+    def match(self) -> Match:
+        """A copy of the match as it stands, hidden hands included.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
+        """
+        if not self._dealt:
+            raise ResetNeeded("nothing is dealt yet: call reset() first")
+        return self._table.match
+
+    def render(self) -> str | None:
+        """The table as text: what is public, and the hand of the learner's seat to act, never another one (R2.2).
+
+        Without a render mode there is a warning and None.
+
+        Raises:
+            ResetNeeded: before the first `reset`.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
+            return None
+        return board(View.of(self.match, self._table.seat))
+
+
+def _checked_seat(seat: Any, num_players: int) -> int | str:
+    if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
+        raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
+    return seat if isinstance(seat, str) else int(seat)
