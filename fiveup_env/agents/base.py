@@ -18,7 +18,7 @@ Where an agent has but one legal action it may be asked or not; evaluation does 
 from __future__ import annotations
 
 import copy
-from typing import Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Policy:
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         """Legal actions, int64 [N], for N views of seats that are to act; `keys` is uint64 [N]."""
-        return np.array([self.choose(view, int(key)) for view, key in zip(views, keys, strict=True)], np.int64)
+        return np.array([self.choose(views[i], int(keys[i])) for i in range(len(views))], np.int64)
 
     def reset(self, seed: int) -> None:
         """Make the keys of `act` from this seed."""
@@ -99,10 +99,7 @@ def uniforms(keys: np.ndarray) -> np.ndarray:
     return (keys >> np.uint64(32)) * 2.0**-32
 
 
-A = TypeVar("A", bound=Agent)
-
-
-def own_copy(agent: A) -> A:
+def own_copy(agent: Agent) -> Agent:
     """A copy for one seat of one match. Policies share what they have learned, others are copied whole.
 
     Raises:

@@ -51,7 +51,7 @@ def pick(key: int, n: int) -> int:
     rest = product & LOW_32
     if rest < n and rest < TWO_32 % n:
         return below(key, n)[0]
-    return product >> 32
+    return int(product >> 32)
 
 
 @kernel

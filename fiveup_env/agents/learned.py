@@ -114,7 +114,7 @@ def _input_spaces(policy: Any, what: str) -> dict[str, spaces.Box]:
     from gymnasium import spaces
 
     space = policy.observation_space
-    named = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
+    named: dict[str, Any] = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
     ours = set(named) <= {"observation", "action_mask", "history", "history_mask"} and "observation" in named
     if (
         not ours

@@ -52,13 +52,7 @@ def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
     Raises:
         AgentError: one line that says what is wrong and what there is.
     """
-    if isinstance(spec, str | os.PathLike):
-        text = os.fspath(spec)
-        if not isinstance(text, str) or not text.strip():
-            raise AgentError(f"an agent is named by text, not {text!r}; {known()}")
-        agent = _from_name(text)
-    else:
-        agent = _checked(spec, repr(spec))
+    agent = _from_name(os.fspath(spec)) if isinstance(spec, str | os.PathLike) else _checked(spec, repr(spec))
     made_for = getattr(agent, "num_players", None)
     if num_players is not None and made_for is not None and made_for != num_players:
         raise AgentError(f"agent {agent_name(agent)} plays matches of {made_for} players, not of {num_players}")

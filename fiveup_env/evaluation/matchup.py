@@ -101,11 +101,12 @@ def evaluate(
         _check("max_rounds", max_rounds, 1, 2**31 - 1)
     sides = Variant(num_players).num_sides
     plan = Plan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0)
-    agents = [make_agent(agent, num_players) for agent in (a, b)]
+    agent_a, agent_b = make_agent(a, num_players), make_agent(b, num_players)
     start = time.perf_counter()
-    results = play_matches(*agents, plan, progress or (lambda done, total: None))
+    results = play_matches(agent_a, agent_b, plan, progress or (lambda done, total: None))
     return MatchUp(
-        *(_name(spec, agent) for spec, agent in zip((a, b), agents, strict=True)),
+        a=_name(a, agent_a),
+        b=_name(b, agent_b),
         num_players=plan.num_players,
         seed=plan.seed,
         max_rounds=max_rounds,

@@ -136,7 +136,7 @@ def play_lockstep(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results
     results = Results.empty(plan)
     lanes = min(plan.matches, LANES if is_policy(a) and is_policy(b) else LANES_ONE_BY_ONE)
     table = _Lanes(lanes, plan)
-    players = [_Batched(agent) if is_policy(agent) else _OneByOne(agent) for agent in (a, b)]
+    players: list[_Player] = [_Batched(agent) if is_policy(agent) else _OneByOne(agent) for agent in (a, b)]
     free, started, done = np.arange(lanes), 0, 0
     while done < plan.matches:
         free = free[: plan.matches - started]
@@ -149,7 +149,8 @@ def play_lockstep(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results
             for which, player in enumerate(players):
                 table.ask(player, which)
         over = busy[table.games["phase"][busy] != PLAYING]
-        results.note(*divmod(table.match[over], plan.sides), copy_games(table.games, over))
+        deals, seatings = divmod(table.match[over], plan.sides)
+        results.note(deals, seatings, copy_games(table.games, over))
         free = over
         table.match[over] = -1
         done += len(over)
@@ -199,7 +200,8 @@ class _Lanes:
 
 
 class _Player(Protocol):
-    agent: Agent
+    @property
+    def agent(self) -> Agent: ...
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None: ...
 

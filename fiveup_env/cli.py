@@ -1,0 +1,132 @@
+"""The command `fiveup`: arguments only; what they ask for is done elsewhere, and imported when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from fiveup_env.evaluation.play import Progress
+
+# Typer brings its own click from some release on, so click's classes are reached through typer's.
+UsageError: Any = typer.BadParameter.__mro__[1]
+ClickError: Any = typer.BadParameter.__mro__[2]
+assert (UsageError.__name__, ClickError.__name__) == ("UsageError", "ClickException")
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from fiveup_env import __version__
+
+        print(f"fiveup-env {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def fiveup(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Exact 61 Five Up: train, evaluate and look at agents."""
+
+
+AGENT = "A name (see `fiveup info`), a checkpoint file, or package.module:Class."
+
+
+@app.command()
+def evaluate(
+    a: Annotated[str, typer.Argument(metavar="A", help=AGENT, show_default=False)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same.", show_default=False)],
+    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
+    matches: Annotated[int, typer.Option(min=1, help="At least so many, rounded up to whole deals.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
+    max_rounds: Annotated[
+        int | None, typer.Option(min=1, max=2**31 - 1, help="Leave a match unfinished after so many rounds.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Play agent A against agent B, every deal once with A on each side.
+
+    Prints A's win rate and points per round with 95% intervals.
+    """
+    from fiveup_env.agents.base import AgentError
+    from fiveup_env.evaluation import evaluate as play
+
+    try:
+        with _progress_bar(f"{a} against {b}") as progress:
+            result = play(a, b, players, matches, seed, max_rounds=max_rounds, progress=progress)
+    except AgentError as error:
+        raise UsageError(str(error)) from error
+    if as_json:
+        import json
+
+        print(json.dumps(result.as_dict(), indent=2))
+    else:
+        from rich.console import Console
+
+        from fiveup_env.evaluation.report import report
+
+        Console().print(report(result))
+
+
+@app.command()
+def info() -> None:
+    """Show versions, the folder of compiled kernels, and the agents there are."""
+    from rich.console import Console
+
+    from fiveup_env.diagnostics import overview
+
+    Console().print(overview())
+
+
+@contextmanager
+def _progress_bar(what: str) -> Iterator[Progress]:
+    """A bar with the remaining time on stderr, if that is a terminal; it goes when the work is done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code: 2 for bad input (one line on stderr), 130 for Ctrl-C."""
+    try:
+        code = app(args=list(arguments) or ["--help"], prog_name="fiveup", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except ClickError as error:
+        print(f"fiveup: {' '.join(error.format_message().split())}", file=sys.stderr)
+        return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        print("fiveup: interrupted", file=sys.stderr)
+        return 130
+
+
+def main() -> None:
+    """The console script. Modules in the current folder can be named as agents, as with `python -m`."""
+    sys.path.append(os.getcwd())
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

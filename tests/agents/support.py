@@ -1,0 +1,86 @@
+"""Agents and positions that the tests of agents and of evaluation share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+
+from fiveup_env.agents.base import Policy
+from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.game import PLAYING
+from fiveup_env.rules.match import Match
+from fiveup_env.rules.tiles import NUM_TILES
+from tests.rules.support import positions
+
+
+class First(Policy):
+    """The first legal action; answers one view at a time."""
+
+    def choose(self, view: View, key: int) -> int:
+        return view.legal_actions()[0]
+
+
+class Last(Policy):
+    """The last legal action; answers in batches."""
+
+    name = "last"
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        masks = views.observe(np.uint8)[1]
+        return 120 - masks[:, ::-1].argmax(1)
+
+
+class Rng:
+    """An agent that has only `act`, with a random generator of its own."""
+
+    def reset(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+
+    def act(self, view: View) -> int:
+        return self.rng.choice(view.legal_actions())
+
+
+class OneByOne:
+    """Hides that a policy answers in batches."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+
+    def reset(self, seed: int) -> None:
+        self.policy.reset(seed)
+
+    def act(self, view: View) -> int:
+        return self.policy.act(view)
+
+
+def undecided(num_players: int, seed: int, matches: int = 1, greed: float = 0.3) -> Iterator[Match]:
+    """The positions of random matches in which somebody is to act."""
+    return (match for match in positions(num_players, seed, matches, greed) if match.winner is None)
+
+
+def collected(num_players: int, seed: int, matches: int = 1) -> np.ndarray:
+    """Records of such positions [N]."""
+    return np.concatenate([match.copy()._games for match in undecided(num_players, seed, matches)])
+
+
+def reshuffled(match: Match, rng: random.Random) -> Match:
+    """A match that looks the same to the seat to act: whatever it cannot see changes places, and the seed is another.
+
+    The hands may contradict earlier draws and passes; nobody who keeps to the view can tell.
+    """
+    other = match.copy()
+    game, seat = other.game, other.turn
+    seats = [s for s in range(other.num_players) if s != seat]
+    rest = range(int(game.boneyard_next), int(game.boneyard_end))
+    hidden = [t for t in range(NUM_TILES) if any(int(game.hands[s]) >> t & 1 for s in seats)]
+    hidden += [int(game.boneyard[i]) for i in rest]
+    rng.shuffle(hidden)
+    for s in seats:
+        game.hands[s] = sum(1 << hidden.pop() for _ in range(int(game.hand_sizes[s])))
+    for i in rest:
+        game.boneyard[i] = hidden.pop()
+    assert not hidden and game.phase == PLAYING
+    game.seed = rng.getrandbits(64)
+    return other

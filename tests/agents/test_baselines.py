@@ -1,0 +1,158 @@
+"""`random` and `greedy`: always legal, by their rules, and blind to what their seat cannot see (R2.2, D6)."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fiveup_env.agents.baselines import Greedy, Random
+from fiveup_env.agents.kernels import GREEDY, RANDOM, choose_many
+from fiveup_env.agents.registry import BUILT_IN, make_agent
+from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.actions import DRAW, decode
+from fiveup_env.rules.match import Match
+from tests.agents.support import collected, reshuffled, undecided
+from tests.rules.statistics import assert_uniform
+from tests.rules.support import on_end, scaled, sum_after
+
+PLAYERS = [2, 3, 4]
+
+
+def worth(match: Match, action: int) -> tuple[int, int]:
+    """Greedy's order as its description says it: credit now (an overshoot below nothing, R6.1), then the heavier tile."""
+    total = sum_after(match, action)
+    credit = total if total % 5 == 0 else 0
+    room = 5 * match.variant.target - match.scores[match.turn % match.num_sides]
+    return (-1 if credit > room else credit, sum(decode(action).tile))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_always_legal(name, num_players):
+    agent = make_agent(name)
+    agent.reset(0)
+    for match in undecided(num_players, seed=10, matches=scaled(20)):
+        assert agent.act(View.of(match)) in match.legal_actions()
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(num_players):
+    greedy, choices, avoided = Greedy(), 0, 0
+    for match in undecided(num_players, seed=11, matches=scaled(30)):
+        legal = match.legal_actions()
+        chosen = greedy.act(View.of(match))
+        if legal[0] >= DRAW:
+            assert [chosen] == legal  # forced (R3.2)
+            continue
+        best = max(worth(match, action) for action in legal)
+        assert chosen == next(action for action in legal if worth(match, action) == best)
+        choices += len(legal) > 1
+        avoided += any(worth(match, action)[0] < 0 for action in legal) and best[0] >= 0
+    assert choices > scaled(500) and avoided > scaled(20, 0)
+
+
+def overshoot_or_not(score: int) -> Match:
+    """R6.1: after [5|5] both ends of seat 0 make credits: [0|5] 10 raw, [5|6] nothing (16)."""
+    hands = [[(0, 5), (5, 6), (1, 2)], [(5, 5), (1, 1), (2, 2)]]
+    match = Match.from_deal(hands, [(3, 3), (4, 4)], opener=1, scores=[score, 0])
+    match.play(match.legal_actions()[-1])
+    assert match.layout.tiles == ((5, 5),)
+    return match
+
+
+def test_greedy_avoids_an_overshoot_where_it_can():
+    """R6.1: 10 raw are taken from 295, not from 300, where they would overshoot 305."""
+    for score, tile in ((0, (0, 5)), (295, (0, 5)), (300, (5, 6))):
+        match = overshoot_or_not(score)
+        assert decode(Greedy().act(View.of(match))).tile == tile
+
+
+def test_greedy_overshoots_where_it_must():
+    """R3.2, R6.1: who can lay must lay, even if it only overshoots."""
+    hands = [[(0, 5), (1, 2)], [(5, 5), (1, 1)]]
+    match = Match.from_deal(hands, [(3, 3)], opener=1, scores=[300, 0])
+    match.play(match.legal_actions()[-1])
+    chosen = Greedy().act(View.of(match))
+    assert decode(chosen).tile == (0, 5)
+    (event,) = match.play(chosen)
+    assert (event.net, event.accepted) == (10, False)
+
+
+def test_greedy_breaks_ties_by_the_heavier_tile():
+    """R5.2: on the 3 of [3|4] the sums are 4 and the other half; most points first, then pips."""
+    hands = [[(3, 6), (2, 3), (1, 3)], [(3, 4), (0, 0), (1, 1)]]
+    match = Match.from_deal(hands, [(5, 5)], opener=1)
+    match.play(match.legal_actions()[-1])
+    sums = {decode(a).tile: sum_after(match, a) for a in match.legal_actions()}
+    assert sums == {(3, 6): 10, (2, 3): 6, (1, 3): 5}
+    assert Greedy().act(View.of(match)) == on_end((3, 6), 3)
+    match = Match.from_deal([[(2, 3), (3, 5)], [(3, 4), (0, 0)]], [(5, 5)], opener=1)
+    match.play(match.legal_actions()[-1])  # sums 6 and 9: no points either way
+    assert Greedy().act(View.of(match)) == on_end((3, 5), 3)
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_random_is_uniform_over_the_legal_actions(num_players):
+    match = next(m for m in undecided(num_players, seed=12, matches=9) if len(m.legal_actions()) == 3)
+    count = scaled(9_000, 0.1)
+    games = np.concatenate([match._games] * count)
+    views = Views(games, games["turn"])
+    keys = np.random.default_rng(0).integers(0, 2**64, count, np.uint64)
+    actions = Random().act_many(views, keys)
+    assert_uniform([int((actions == action).sum()) for action in match.legal_actions()])
+
+
+def test_random_is_decided_by_its_seed():
+    def actions(seed: int) -> list[int]:
+        agent = Random()
+        agent.reset(seed)
+        return [agent.act(View.of(match)) for match in undecided(4, seed=13)]
+
+    assert actions(0) == actions(0) != actions(1)
+
+
+def test_random_does_not_follow_the_deal():
+    """The same policy seed plays the same in deals of other seeds as far as its hand allows: leads are by index."""
+    agent = Random()
+    leads = set()
+    for seed in range(20):
+        agent.reset(3)
+        match = Match(4, seed=seed)
+        leads.add(match.legal_actions().index(agent.act(View.of(match))))
+    assert len(leads) == 1
+
+
+@given(st.integers(0, 2**32), st.sampled_from(PLAYERS), st.sampled_from([RANDOM, GREEDY]))
+def test_kernels_do_not_see_what_is_hidden(seed, num_players, policy):
+    """R2.2, D6: the kernels are given full records in compiled match-ups, so they themselves must not look."""
+    rng = random.Random(seed)
+    games = [m.copy() for m in undecided(num_players, seed=seed)][:: scaled(3, 1)]
+    others = [reshuffled(match, rng) for match in games]
+    keys = np.random.default_rng(seed).integers(0, 2**64, len(games), np.uint64)
+    chosen, same = np.empty(len(games), np.int64), np.empty(len(games), np.int64)
+    choose_many(np.concatenate([m._games for m in games]), policy, keys, chosen)
+    choose_many(np.concatenate([m._games for m in others]), policy, keys, same)
+    assert (chosen == same).all()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_matches_that_look_the_same_are_played_the_same(name):
+    """R2.2, D6: through the view, whatever the agent does with it."""
+    rng, agent = random.Random(5), make_agent(name)
+    for match in undecided(4, seed=14):
+        agent.reset(9)
+        other = reshuffled(match, rng)
+        assert View.of(match) == View.of(other)
+        assert agent.act(View.of(match)) == agent.act(View.of(other))
+
+
+def test_choose_many_marks_matches_that_are_over():
+    games = collected(4, seed=15)
+    games["phase"][::2] = 2
+    actions = np.empty(len(games), np.int64)
+    choose_many(games, RANDOM, np.zeros(len(games), np.uint64), actions)
+    assert (actions[::2] == -1).all() and (actions[1::2] >= 0).all()
