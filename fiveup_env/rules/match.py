@@ -96,7 +96,7 @@ def checked_scores(scores: Sequence[int] | None, variant: Variant) -> tuple[int,
     try:
         values = tuple(int(score) for score in scores)
         exact = all(value == score for value, score in zip(values, scores, strict=True))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values, exact = (), False
     if not exact or len(values) != variant.num_sides:
         raise ValueError(f"scores are {variant.num_sides} integers (raw points per side), not {scores!r}")
@@ -170,9 +170,12 @@ class Match:
         Raises:
             ValueError: if a tile is named twice or is not in the set, a hand is empty, or the opener is no seat.
         """
-        dealt = [list(hand) for hand in hands]
+        try:
+            dealt, rest = [list(hand) for hand in hands], list(boneyard)
+        except TypeError:
+            raise ValueError("hands are one list of tiles per seat, the boneyard is a list of tiles") from None
         match = cls(len(dealt), seed, scores=scores, hand_size=hand_size, target=target, max_pip=max_pip)
-        match._lay_out_deal(dealt, list(boneyard), opener)
+        match._lay_out_deal(dealt, rest, opener)
         return match
 
     def _lay_out_deal(self, hands: list[list[Tile]], boneyard: list[Tile], opener: int) -> None:
@@ -182,7 +185,7 @@ class Match:
             raise ValueError(f"a double-{variant.max_pip} set has no tile {tiles_in(in_play)[-1]}")
         if any(not hand for hand in hands):
             raise ValueError("every hand needs at least one tile")
-        if isinstance(opener, bool) or opener not in range(variant.num_players):
+        if isinstance(opener, bool) or not hasattr(opener, "__index__") or opener not in range(variant.num_players):
             raise ValueError(f"opener must be a seat from 0 to {variant.num_players - 1}, not {opener!r}")
         _clear(self._games)
         game = self.game

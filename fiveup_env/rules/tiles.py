@@ -7,6 +7,8 @@ variants (double-two, double-three, ...) are the first 6, 10, ... tiles. A set o
 
 from __future__ import annotations
 
+from operator import index
+
 import numpy as np
 from numpy import int64
 
@@ -51,7 +53,7 @@ def tile_index(tile: tuple[int, int]) -> int:
         ValueError: if it is not a tile of the double-six set.
     """
     try:
-        low, high = sorted(int(pip) for pip in tile)
+        low, high = sorted(index(pip) for pip in tile)
     except (TypeError, ValueError):
         raise ValueError(f"a tile is a pair of pip counts such as (1, 4), not {tile!r}") from None
     if not 0 <= low <= high <= MAX_PIP:
