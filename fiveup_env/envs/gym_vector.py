@@ -23,8 +23,9 @@ from fiveup_env.envs.learner import (
     find_illegal_rows,
     show_rows,
 )
-from fiveup_env.envs.opponents import ASKS, LEARNER, PYTHON
+from fiveup_env.envs.opponents import ASKS
 from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.seats import LEARNER, PYTHON
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.envs.vector import MAX_MATCHES, checked_actions, illegal_batch, row_seeds
 from fiveup_env.rules.actions import NUM_ACTIONS

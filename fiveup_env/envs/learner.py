@@ -1,7 +1,6 @@
 """Kernels of the vector env with one learning side: from a learner's decision to its next, for many matches.
 
-Every seat of a row has a policy: a kernel agent (RANDOM, GREEDY), LEARNER, or PYTHON and below for batched agents that
-compiled code cannot ask (agent k is PYTHON - k).
+For who plays which seat see `envs.seats`; batched agent k is PYTHON - k.
 """
 
 from __future__ import annotations
@@ -13,19 +12,15 @@ from numpy import int64
 
 from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.encoding.writer import write_observation
-from fiveup_env.envs.opponents import ASKS, DECIDES, LEARNER
+from fiveup_env.envs.opponents import ASKS, DECIDES
+from fiveup_env.envs.seats import LEARNER, deal_episode, take_seats
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition
-from fiveup_env.rules.game import Game, start_match
+from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import entry, kernel
-from fiveup_env.rules.random import below, stream
-from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import is_legal, write_mask
 
 IDLE = -1
 """Status of a row whose episode is over and not dealt anew."""
-
-# Streams of a row's seed beside those of its episodes' deals.
-SEAT_STREAM, POLICY_STREAM = 1 << 40, 1 << 41
 
 LEARNERS = np.dtype(
     (
@@ -79,18 +74,8 @@ OUTCOMES = np.dtype(
 @kernel
 def begin_row(game: Game, row: Any) -> None:
     """Deal the row's current episode, draw the learner's seat and put the agents around it."""
-    start_match(game, row.seed if row.episode == 0 else stream(row.seed, row.episode))
-    for side in range(int64(game.num_sides)):
-        game.scores[side] = row.scores[side]
-    players = int64(game.num_players)
-    seat = int64(row.fixed_seat)
-    if seat < 0:
-        seat, _ = below(stream(row.seed, SEAT_STREAM + row.episode), players)
-    row.policy_seed = stream(row.seed, POLICY_STREAM + row.episode)
-    row.seat = seat
-    row.side = side_of(game, seat)
-    for relative in range(players):
-        row.policies[(seat + relative) % players] = row.around[relative]
+    deal_episode(game, row)
+    take_seats(game, row)
     row.reward = 0.0
     row.total = 0.0
     row.length = 0

@@ -1,7 +1,6 @@
 """One learner among agents, inside compiled code: from one of its decisions to the next, or to the episode's end.
 
-Every seat has a policy: a kernel agent (RANDOM, GREEDY), LEARNER for whoever is trained, or PYTHON for an agent that
-compiled code cannot ask. All that a call needs stands in one record, which is far quicker to pass than its parts.
+All that a call needs stands in one record, which is far quicker to pass than its parts.
 """
 
 from __future__ import annotations
@@ -15,15 +14,17 @@ from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.envs.aec_kernels import event_code
 from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.seats import LEARNER, PYTHON, deal_episode, deal_match, take_seats
 from fiveup_env.envs.transition import GOES_ON, transition
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.game import GAME, MAX_EVENTS, Game, new_games, start_match
+from fiveup_env.rules.game import GAME, MAX_EVENTS, Game, new_games
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.turn import count_legal, forced_action, is_legal, nth_legal, write_mask
 
-LEARNER, PYTHON = -1, -2
-# What to do instead of taking an action: deal a match, or just go on.
-DEAL, GO_ON = -2, -1
+# Where the deal of an episode comes from: (seed, episode number), a seed of its own, or it lies on the table already.
+OF_EPISODE, OF_SEED, DEALT = 0, 1, 2
+# Instead of an action: just go on.
+GO_ON = -1
 # How a call can end beside TERMINATED and TRUNCATED; GOES_ON means that the log is full: call again.
 DECIDES, ASKS, ILLEGAL = 3, 4, 5
 # A call returns how it ended, the seat to act (at the end, and if illegal: who decided last), and the log's lengths.
@@ -44,14 +45,16 @@ TABLE = np.dtype(
                 ("scored", "i4", LOG),  # its scoring events, see `event_code`
                 ("num_acted", "u1"),
                 ("num_scored", "u1"),
-                # who plays
-                ("seat", "u1"),  # the learner's seat that decides, or decided last
-                ("side", "u1"),  # its side
+                # the episode, see `take_seats`
+                ("seed", "u8"),
+                ("episode", "i8"),
+                ("scores", "i2", 4),  # to start from
+                ("fixed_seat", "i1"),
+                ("around", "i1", 4),
                 ("policies", "i1", 4),
-                ("policy_seed", "u8"),  # of the kernel agents
-                # what DEAL deals
-                ("deal_seed", "u8"),
-                ("start_scores", "i2", 4),
+                ("policy_seed", "u8"),
+                ("seat", "u1"),  # the learner's seat that is to act, or acted last
+                ("side", "u1"),
                 # options
                 ("scheme", "u1"),
                 ("auto_draws", "u1"),
@@ -134,8 +137,20 @@ def play_on(table: Game, now: int) -> int:
 
 
 @entry
+def begin(tables: np.ndarray, source: int, seed: int) -> None:
+    """Begin an episode: deal (OF_EPISODE, OF_SEED: from `seed`, uint64; DEALT: not at all) and take seats."""
+    table = tables[0]
+    if source == OF_EPISODE:
+        deal_episode(table.game, table)
+    elif source == OF_SEED:
+        deal_match(table.game, seed, table.scores)
+    take_seats(table.game, table)
+    table.reward = 0.0
+
+
+@entry
 def advance(tables: np.ndarray, action: int) -> int:
-    """Take `action` for the seat to act (or DEAL, or GO_ON) and play on; unless ASKS, write what the learner sees.
+    """Take `action` for the seat to act (or GO_ON) and play on; unless ASKS, write what the learner sees.
 
     Returns:
         status, seat and lengths of the log (see above). With ILLEGAL nothing has changed.
@@ -145,11 +160,7 @@ def advance(tables: np.ndarray, action: int) -> int:
     table.num_acted = 0
     table.num_scored = 0
     now = GOES_ON
-    if action == DEAL:
-        start_match(game, table.deal_seed)
-        for side in range(int64(game.num_sides)):
-            game.scores[side] = table.start_scores[side]
-    elif action != GO_ON:
+    if action != GO_ON:
         now = act(table, action) if is_legal(game, action) else ILLEGAL
     now = play_on(table, now)
     seat = int64(table.seat)

@@ -9,9 +9,10 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from fiveup_env.agents.base import Agent, is_policy, own_copy
+from fiveup_env.agents.base import Agent, own_copy
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.encoding.view import View
+from fiveup_env.envs.aec_kernels import episode_seed
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
 from fiveup_env.envs.opponents import DECIDES, ILLEGAL
 from fiveup_env.envs.options import checked_options
@@ -101,15 +102,16 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         ):
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-        self.seat = _checked_seat(seat, num_players)
+        self._seat = _checked_seat(seat, num_players)
         self.illegal_action = illegal_action
         self.render_mode = render_mode
         self.action_space = action_space()
         self.observation_space = observation_space(self.options)
         self.set_opponents(opponents, partner)
         self._table = Table(self.options)
-        self._variant, self._start_scores = self.options.variant, self.options.scores
-        self._dealt = False
+        self._variant = self.options.variant
+        self._seed: int | None = None
+        self._episode = -1  # number of the episode in the seed's stream
         self._going_on = False
 
     def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None = None) -> None:
@@ -150,43 +152,28 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             ValueError: if an argument is wrong (nothing is changed then), or if with the `deal` that was asked for the
                 episode ends before the learner is to act.
         """
-        seed = None if seed is None else checked_seed(seed)
+        first, episode = self._next_episode(seed)
         given = checked_reset_options(options, RESET_OPTIONS)
-        if "seat" in given:
-            given["seat"] = _checked_seat(given["seat"], self._variant.num_players)
+        given["seat"] = _checked_seat(given["seat"], self._variant.num_players) if "seat" in given else self._seat
         if "scores" in given:
             given["scores"] = checked_scores(given["scores"], self._variant)
         if "deal" in given:
-            given["deal"] = checked_deal(given["deal"], self._variant, seed or 0)
-        super().reset(seed=seed)
+            given["deal"] = checked_deal(given["deal"], self._variant, episode_seed(np.uint64(first), episode))
+        super().reset(seed=None if seed is None else first)
         self._going_on = False
-        start = given.get("deal", seed)
-        while self._begin(start, given) != DECIDES:
+        self._seed, self._episode = first, episode
+        while self._table.begin(self._agents, self._seed, self._episode, **given) != DECIDES:
             if "deal" in given:
                 raise ValueError("with this deal the episode ends before the learner is to act: give another one")
-            start = None
-        self._dealt = self._going_on = True
+            self._episode += 1
+        self._going_on = True
         return self._table.observation(), self._info()
 
-    def _begin(self, start: int | Match | None, given: dict[str, Any]) -> int:
-        """Seat everybody and deal; returns how it stands when the others have played."""
-        n = self._variant.num_players
-        # All of this is drawn whether it is needed or not, so what one episode is given changes none after it.
-        numbers = self.np_random.bit_generator.random_raw(3 + n).tolist()
-        lot, deal_seed, policy_seed, *agent_seeds = numbers
-        seat = lot * n >> 64  # the bias is below 2**-62
-        wanted = given.get("seat", self.seat)
-        if wanted != "random":
-            seat = wanted
-        agents = [self._agents[(absolute - seat) % n] for absolute in range(n)]
-        for agent, agent_seed in zip(agents, agent_seeds, strict=True):
-            if agent is not None:
-                agent.reset(policy_seed if is_policy(agent) else agent_seed)
-        self._table.sit(agents, seat, policy_seed)
-        scores = given.get("scores")
-        if scores is None and not isinstance(start, Match):
-            scores = self._start_scores
-        return self._table.begin(deal_seed if start is None else start, scores)
+    def _next_episode(self, seed: int | None) -> tuple[int, int]:
+        """Seed of the stream of episodes, and the number of the next one in it."""
+        if seed is None and self._seed is not None:
+            return self._seed, self._episode + 1
+        return checked_seed(seed), 0
 
     # step
 
@@ -247,7 +234,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         Raises:
             ResetNeeded: before the first `reset`.
         """
-        if not self._dealt:
+        if self._seed is None:
             raise ResetNeeded("nothing is dealt yet: call reset() first")
         return self._table.match
 
@@ -265,7 +252,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         return board(View.of(self.match, self._table.seat))
 
 
-def _checked_seat(seat: Any, num_players: int) -> int | str:
+def _checked_seat(seat: Any, num_players: int) -> int | None:
+    """The learner's seat, None for a random one."""
     if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
         raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
-    return seat if isinstance(seat, str) else int(seat)
+    return None if isinstance(seat, str) else int(seat)

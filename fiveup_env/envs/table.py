@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import Agent, AgentError, agent_name
+from fiveup_env.agents.base import Agent, AgentError, agent_name, is_policy
 from fiveup_env.encoding.history import HISTORY_COLUMNS
 from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.view import View
@@ -16,23 +16,26 @@ from fiveup_env.envs.opponents import (
     ACTED_SHIFT,
     ASKS,
     COUNT,
-    DEAL,
+    DEALT,
     GO_ON,
     ILLEGAL,
-    LEARNER,
-    PYTHON,
+    OF_EPISODE,
+    OF_SEED,
     SCORED_SHIFT,
     SEAT,
     SEAT_SHIFT,
     STATUS,
     TABLE,
     advance,
+    begin,
     new_table,
     recall,
 )
 from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.seats import LEARNER, PYTHON
 from fiveup_env.envs.transition import GOES_ON
 from fiveup_env.rules.actions import checked_id
+from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.match import Event, Match
 
 
@@ -67,40 +70,59 @@ class Table:
         self._scores = game["scores"][0, : self.options.variant.num_sides]
         self._round_number = game["round_number"]
 
-    # who plays, and from where
+    # an episode
 
-    def sit(self, agents: Sequence[Agent | None], seat: int, policy_seed: int) -> None:
-        """Seat everybody.
-
-        Args:
-            agents: by seat, None for the learner's.
-            seat: one of the learner's.
-            policy_seed: all the chance of kernel agents, uint64.
-        """
-        self._agents = agents
-        self.seat, self.side = seat, seat % len(self._scores)
-        self._table["seat"], self._table["side"] = seat, self.side
-        self._table["policy_seed"] = policy_seed
-        for at, agent in enumerate(agents):
-            kernel = getattr(agent, "kernel", None)
-            self._table["policies"][0, at] = LEARNER if agent is None else PYTHON if kernel is None else kernel
-
-    def begin(self, start: int | Match, scores: Sequence[int] | None) -> int:
-        """Deal from a seed, or start from a match; then as `play`.
+    def begin(
+        self,
+        agents: Sequence[Agent | None],
+        seed: int,
+        episode: int,
+        *,
+        seat: int | None = None,
+        deal: int | Match | None = None,
+        scores: Sequence[int] | None = None,
+    ) -> int:
+        """Begin episode number `episode` of `seed`; returns as `play` does.
 
         Args:
-            start: seed of the deals, or a match of the right variant that is going on (it is copied).
-            scores: raw points per side; None keeps those of the match.
+            agents: by seat relative to the learner's, None for the learner.
+            seat: the learner's; None for the episode's lot.
+            deal: a seed of deals, or a match of the right variant that is going on (it is copied), instead of the
+                episode's own deal.
+            scores: raw points per side; None keeps those of a match, or is what the options say.
         """
-        self._reward[0] = 0.0
-        if isinstance(start, Match):
-            self._table["game"][0] = start.game
+        table = self._table
+        table["seed"], table["episode"] = seed, episode
+        table["fixed_seat"] = -1 if seat is None else seat
+        table["around"][0, : len(agents)] = [policy_number(agent) for agent in agents]
+        if isinstance(deal, Match):
+            table["game"][0] = deal.game
             if scores is not None:
                 self._scores[:] = scores
-            return self.play(GO_ON)
-        self._table["deal_seed"] = start
-        self._table["start_scores"][0, : len(self._scores)] = scores
-        return self.play(DEAL)
+            begin(table, DEALT, np.uint64(0))
+        else:
+            table["scores"][0, : len(self._scores)] = self.options.scores if scores is None else scores
+            begin(table, OF_EPISODE if deal is None else OF_SEED, np.uint64(deal or 0))
+        self.seat, self.side = int(table["seat"][0]), int(table["side"][0])
+        self._agents = [agents[(absolute - self.seat) % len(agents)] for absolute in range(len(agents))]
+        self._reset_agents()
+        return self.play(GO_ON)
+
+    def _reset_agents(self) -> None:
+        """Policies share the episode's policy seed, as kernel agents do; other agents get streams of it by seat."""
+        seeds: list[int] | None = None
+        policy_seed = self._table["policy_seed"][0]
+        for seat, agent in enumerate(self._agents):
+            if agent is None:
+                continue
+            if is_policy(agent):
+                agent.reset(int(policy_seed))
+                continue
+            if seeds is None:
+                streams = np.empty(len(self._agents), np.uint64)
+                spread_seeds(policy_seed, 0, streams)
+                seeds = streams.tolist()
+            agent.reset(seeds[seat])
 
     # play
 
@@ -205,3 +227,11 @@ class Table:
             )
         self.__dict__.update(kept)
         self._hold(np.frombuffer(data, TABLE).copy())
+
+
+def policy_number(agent: Agent | None) -> int:
+    """What compiled code needs to know of who plays a seat; None is the learner."""
+    if agent is None:
+        return LEARNER
+    kernel: int | None = getattr(agent, "kernel", None)
+    return PYTHON if kernel is None else kernel

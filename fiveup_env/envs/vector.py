@@ -13,9 +13,10 @@ from numpy import int64
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.seats import deal_episode
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
-from fiveup_env.rules.game import GAME, Game, Variant, new_games, start_match
+from fiveup_env.rules.game import GAME, Game, Variant, new_games
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.match import IllegalActionError, Match, checked_scores, checked_seed
 from fiveup_env.rules.random import stream
@@ -120,10 +121,8 @@ class StepArrays:
 @kernel
 def begin_episode(game: Game, row: Any) -> None:
     """Deal the match row's current episode: the first from its seed itself, later ones from streams of it."""
-    start_match(game, row.seed if row.episode == 0 else stream(row.seed, row.episode))
+    deal_episode(game, row)
     row.length = 0
-    for side in range(int64(game.num_sides)):
-        game.scores[side] = row.scores[side]
 
 
 @kernel

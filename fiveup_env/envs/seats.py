@@ -1,0 +1,63 @@
+"""How an episode with a learner begins: the deal, the learner's seat, and who plays the seats around it.
+
+Every seat has a policy: a kernel agent (RANDOM, GREEDY), LEARNER for whoever is trained, or PYTHON (and below, where
+there are several) for an agent that compiled code cannot ask. All of an episode follows from (seed, episode number), in
+the single and in the vector env alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.rules.game import Game, start_match
+from fiveup_env.rules.kernels import kernel
+from fiveup_env.rules.random import below, stream
+from fiveup_env.rules.scoring import side_of
+
+LEARNER, PYTHON = -1, -2
+
+# Streams of a seed beside those of the deals, which are the numbers of the episodes.
+SEAT_STREAM, POLICY_STREAM = 1 << 40, 1 << 41
+
+
+@kernel
+def deal_match(game: Game, seed: int, scores: np.ndarray) -> None:
+    """The first deal of `seed`, uint64, at these raw scores per side."""
+    start_match(game, seed)
+    for side in range(int64(game.num_sides)):
+        game.scores[side] = scores[side]
+
+
+@kernel
+def episode_seed(seed: int, episode: int) -> int:
+    """Seed of the deals of an episode: `seed` itself for episode 0, then its streams."""
+    if episode == 0:
+        return np.uint64(seed)  # type: ignore[return-value]
+    return stream(seed, episode)
+
+
+@kernel
+def deal_episode(game: Game, row: Any) -> None:
+    """Deal the current episode of `row`, of which `seed`, `episode` and `scores` are read."""
+    deal_match(game, episode_seed(row.seed, row.episode), row.scores)
+
+
+@kernel
+def take_seats(game: Game, row: Any) -> None:
+    """Give the learner its seat (a fixed one, or the episode's lot) and put the agents around it.
+
+    Reads `seed`, `episode`, `fixed_seat` (-1 for a lot) and `around` (policies by seat relative to the learner's) of
+    `row`; writes its `seat`, `side`, `policies` (by seat) and `policy_seed`.
+    """
+    players = int64(game.num_players)
+    seat = int64(row.fixed_seat)
+    if seat < 0:
+        seat, _ = below(stream(row.seed, SEAT_STREAM + row.episode), players)
+    row.policy_seed = stream(row.seed, POLICY_STREAM + row.episode)
+    row.seat = seat
+    row.side = side_of(game, seat)
+    for relative in range(players):
+        row.policies[(seat + relative) % players] = row.around[relative]
