@@ -34,9 +34,7 @@ class Lockstep:
     def __init__(self, match: Match, rng: random.Random, *, greed: float, mirror: bool, every: int) -> None:
         self.match, self.rng = match, rng
         self.greed, self.mirror, self.every = greed, mirror, every
-        self.oracle = Oracle(
-            match.num_players, *self._deal(), list(match.scores), target=5 * match.variant.target
-        )
+        self.oracle = Oracle(match.num_players, *self._deal(), list(match.scores), target=5 * match.variant.target)
         self.seen: Counter[object] = Counter()
 
     def _deal(self) -> tuple:
