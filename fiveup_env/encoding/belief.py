@@ -9,13 +9,13 @@ from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import TILES_WITH
 
 
-@kernel
+@kernel(inline=True)
 def unseen_tiles(game: Game, seat: int) -> int:
     """Set of the tiles that `seat` neither holds nor sees on the table."""
     return int64(game.in_play) & ~int64(game.table) & ~int64(game.hands[seat])
 
 
-@kernel
+@kernel(inline=True)
 def may_hold(game: Game, seat: int, other: int) -> int:
     """Set of the tiles that `other` may hold, as far as `seat` can tell from the other's last draw or pass (R3.2).
 

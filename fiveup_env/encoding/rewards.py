@@ -24,7 +24,7 @@ from fiveup_env.rules.kernels import kernel
 
 RewardName = Literal["win", "points", "equity"]
 REWARDS: tuple[RewardName, ...] = ("win", "points", "equity")
-WIN, POINTS, EQUITY = 0, 1, 2
+WIN, POINTS, EQUITY = range(3)
 POINTS_SCALE = 61 * RAW_PER_POINT
 
 
@@ -41,7 +41,7 @@ def reward_index(name: str) -> int:
 
 @kernel
 def write_potential(game: Game, scheme: int, out: np.ndarray) -> None:
-    """Standing of every side, float64 [sides]; rewards are differences of it, plus the end of `win`."""
+    """Standing of every side by scheme POINTS or EQUITY, float64 [sides]; rewards are differences of it."""
     sides = int64(game.num_sides)
     for side in range(sides):
         if scheme == POINTS:
@@ -50,10 +50,8 @@ def write_potential(game: Game, scheme: int, out: np.ndarray) -> None:
                 if other != side:
                     others += int64(game.scores[other])
             out[side] = (int64(game.scores[side]) - others / (sides - 1)) / POINTS_SCALE
-        elif scheme == EQUITY:
-            out[side] = _equity(game, side)
         else:
-            out[side] = 0.0
+            out[side] = _equity(game, side)
 
 
 @kernel

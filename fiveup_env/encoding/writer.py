@@ -23,11 +23,11 @@ from fiveup_env.encoding.observation import (
     offsets,
     units,
 )
-from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_SPINNER
+from fiveup_env.rules.actions import ACTION_CHANGE, DRAW, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.game import PLAYING, Game
 from fiveup_env.rules.kernels import copy_field, kernel, lowest_bit, store_bits, store_word
 from fiveup_env.rules.layout import end_sum_after
-from fiveup_env.rules.scoring import credit_of, side_of
+from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import end_placements, spinner_placements
 
 # Offsets of the sections of one size, as constants for the compiler.
@@ -67,7 +67,7 @@ def unit_table() -> np.ndarray:
     return table
 
 
-@kernel
+@kernel(inline=True)
 def write_observation(
     game: Game, seat: int, out: np.ndarray, row: np.ndarray, start: np.ndarray, unit: np.ndarray | None
 ) -> None:
@@ -88,21 +88,21 @@ def write_observation(
         write_as_floats(out, row, unit[players], size)
 
 
-@kernel
+@kernel(inline=True)
 def write_as_codes(out: np.ndarray, row: np.ndarray, size: int) -> None:
     """Copy a row of codes."""
     for i in range(size):
         out[i] = row[i]
 
 
-@kernel
+@kernel(inline=True)
 def write_as_floats(out: np.ndarray, row: np.ndarray, unit: np.ndarray, size: int) -> None:
     """Turn a row of codes into a float observation."""
     for i in range(size):
         out[i] = row[i] * unit[i]
 
 
-@kernel
+@kernel(inline=True)
 def write_codes(game: Game, seat: int, row: np.ndarray, start: np.ndarray) -> None:
     """Write the bare codes of what `seat` sees into `row`, uint8 [512]; `start` = `offsets(num_players)`."""
     write_tiles(row, _HAND, int64(game.hands[seat]))
@@ -118,7 +118,7 @@ def write_codes(game: Game, seat: int, row: np.ndarray, start: np.ndarray) -> No
     write_sides(game, seat, row, start)
 
 
-@kernel
+@kernel(inline=True)
 def write_tiles(row: np.ndarray, at: int, tiles: int) -> None:
     """28 values, 1 for each tile of a set; spills zeros over the four behind."""
     store_bits(row, at, tiles & 255)
@@ -127,7 +127,7 @@ def write_tiles(row: np.ndarray, at: int, tiles: int) -> None:
     store_bits(row, at + 24, tiles >> 24)
 
 
-@kernel
+@kernel(inline=True)
 def write_table(game: Game, row: np.ndarray) -> None:
     """Laid tiles, single ends, spinners and the sum of the counted ends."""
     write_tiles(row, _LAID, int64(game.table))
@@ -149,7 +149,7 @@ def write_table(game: Game, row: np.ndarray) -> None:
     store_bits(row, _SUM_MOD_5, 1 << total % 5)
 
 
-@kernel
+@kernel(inline=True)
 def write_graph(game: Game, row: np.ndarray) -> None:
     """The laid graph, and how many tiles can be drawn."""
     copy_field(row, _ORDER, game.order)
@@ -160,7 +160,7 @@ def write_graph(game: Game, row: np.ndarray) -> None:
     row[_BONEYARD + 1] = left == 0
 
 
-@kernel
+@kernel(inline=True)
 def write_may_hold(game: Game, me: int, row: np.ndarray, at: int) -> None:
     """Tiles that each other seat may hold, by relative seat."""
     players = int64(game.num_players)
@@ -171,7 +171,7 @@ def write_may_hold(game: Game, me: int, row: np.ndarray, at: int) -> None:
         at += 28
 
 
-@kernel
+@kernel(inline=True)
 def write_seats(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None:
     """Hand sizes and tiles drawn, by relative seat."""
     players, at = int64(game.num_players), start[HAND_SIZES]
@@ -186,7 +186,7 @@ def write_seats(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None
     store_word(row, start[DRAWN], drawn)
 
 
-@kernel
+@kernel(inline=True)
 def write_sides(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None:
     """Display points every side misses, own side first: a count (255 and more look alike), and one-hot near 0.
 
@@ -208,7 +208,7 @@ def write_sides(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None
     store_bits(row, start[OPENER], 1 << (opener if opener >= 0 else opener + int64(game.num_players)))
 
 
-@kernel
+@kernel(inline=True)
 def write_recent(game: Game, me: int, row: np.ndarray) -> None:
     """The latest actions, newest first. Who acted is counted back from whose turn it is: only a draw keeps it."""
     players = int64(game.num_players)
@@ -217,44 +217,43 @@ def write_recent(game: Game, me: int, row: np.ndarray) -> None:
     seat = int64(game.turn) - me
     if game.phase != PLAYING and count > 0 and game.history[count - 1] != DRAW:
         seat += 1
+    seats, first = 0, 0
+    actions, rest = 0, 0
     for k in range(NUM_RECENT):
-        who, what = 0, 0
-        if k < count:
-            action = int64(game.history[count - 1 - k])
-            if action != DRAW:
-                seat -= 1
-            if seat < 0:
-                seat += players
-            elif seat >= players:
-                seat -= players
-            who = seat + 1
-            what = action + 1
-        row[_RECENT_SEAT + k] = who
-        row[_RECENT_ACTION + k] = what
+        there = k < count
+        action = int64(game.history[count - 1 - k if there else 0])
+        seat -= int64(action != DRAW)
+        seat += players if seat < 0 else 0
+        seat -= players if seat >= players else 0
+        seats |= (seat + 1 if there else 0) << 8 * (k & 3)
+        actions |= (action + 1 if there else 0) << 8 * (k & 3)
+        if k == 3:
+            first, rest, seats, actions = seats, actions, 0, 0
+    store_word(row, _RECENT_SEAT, first | seats << 32)
+    store_word(row, _RECENT_ACTION, rest | actions << 32)
 
 
-@kernel
-def placement_points(game: Game, seat: int, action: int) -> int:
-    """Display points that a legal placement's own credit would bring now; 0 if it would overshoot (R5.2, R6.1).
-
-    For a last tile this is the placement part of the domino event only (R7.4): the rest is hidden.
-    """
-    credit = credit_of(end_sum_after(game, action))
-    if int64(game.scores[side_of(game, seat)]) + credit > int64(game.target):
-        return 0
-    return credit // 5
+POINTS_OF_SUM = np.array([total // 5 if total % 5 == 0 else 0 for total in range(256)], np.int64)
+"""Sum of the counted ends -> display points of the placement that leaves it (R5.2)."""
 
 
-@kernel
+@kernel(inline=True)
 def write_credits(game: Game, seat: int, row: np.ndarray) -> None:
-    """Points of the legal placements."""
+    """For every legal placement the display points that its own credit would bring now, 0 if it would overshoot.
+
+    For a last tile this is the placement part of the domino event only (R7.4): the rest is hidden (R5.2, R6.1).
+    """
+    to_go = (int64(game.target) - int64(game.scores[side_of(game, seat)])) // 5
+    total = int64(game.end_sum)
     bits = end_placements(game, seat)
     while bits:
         j = lowest_bit(bits)
         bits &= bits - 1
-        row[_CREDITS + j] = placement_points(game, seat, LAY_DOUBLE + j)
+        points = POINTS_OF_SUM[total + ACTION_CHANGE[LAY_DOUBLE + j]]
+        row[_CREDITS + j] = points if points <= to_go else 0
     bits = spinner_placements(game, seat)
     while bits:
         j = lowest_bit(bits)
         bits &= bits - 1
-        row[_CREDITS + LAY_SPINNER - LAY_DOUBLE + j] = placement_points(game, seat, LAY_SPINNER + j)
+        points = POINTS_OF_SUM[end_sum_after(game, LAY_SPINNER + j)]
+        row[_CREDITS + LAY_SPINNER - LAY_DOUBLE + j] = points if points <= to_go else 0

@@ -31,6 +31,12 @@ def status(game: Game, round_episodes: bool, max_rounds: int) -> int:
 
 
 @kernel
+def winner_of(game: Game, round_episodes: bool) -> int:
+    """Side that has won the episode: the match, or the round (D8, R8.5); -1 for none."""
+    return int64(game.round_winner) if round_episodes else int64(game.winner)
+
+
+@kernel
 def resolve_forced(game: Game, skip_single: bool, round_episodes: bool, max_rounds: int) -> int:
     """Take forced draws and passes (R3.2), with `skip_single` every lone legal action; returns the status.
 
@@ -70,16 +76,21 @@ def transition(
     Returns:
         GOES_ON, TERMINATED or TRUNCATED.
     """
-    write_potential(game, scheme, before)
+    sides = int64(game.num_sides)
+    if scheme != WIN:
+        write_potential(game, scheme, before)
     play(game, action)
     if auto_draws:
         now = resolve_forced(game, skip_single, round_episodes, max_rounds)
     else:
         now = status(game, round_episodes, max_rounds)
-    sides = int64(game.num_sides)
-    write_potential(game, scheme, rewards)
-    for side in range(sides):
-        rewards[side] -= before[side]
-    if scheme == WIN and now == TERMINATED:
-        add_win(int64(game.round_winner) if round_episodes else int64(game.winner), sides, rewards)
+    if scheme != WIN:
+        write_potential(game, scheme, rewards)
+        for side in range(sides):
+            rewards[side] -= before[side]
+    else:
+        for side in range(sides):
+            rewards[side] = 0.0
+        if now == TERMINATED:
+            add_win(winner_of(game, round_episodes), sides, rewards)
     return now

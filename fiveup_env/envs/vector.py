@@ -12,9 +12,9 @@ from numpy import int64
 
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
-from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.options import EnvOptions, check_integer, checked_options
 from fiveup_env.envs.seats import deal_episode
-from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.game import GAME, Game, Variant, new_games
 from fiveup_env.rules.kernels import entry, kernel
@@ -69,7 +69,7 @@ class StepArrays:
         terminated: [N] bool: the episode ended by the rules. The match in this row has been dealt anew.
         truncated: [N] bool: it was cut off by `max_rounds`; dealt anew as well.
         final_scores: [N, S] int16 raw points at the end; meaningful where an episode ended.
-        final_winner: [N] int8: winning side, -1 for none; likewise.
+        final_winner: [N] int8: side that won the match, with episode="round" the round, -1 for none; likewise.
         final_rounds: [N] int32: rounds of the ended episode; likewise.
         final_length: [N] int32: agent-steps of the ended episode; likewise.
         final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
@@ -95,10 +95,17 @@ class StepArrays:
         cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
     ) -> StepArrays:
         """Arrays for `count` matches of `size` observation values and `sides` sides."""
-        facts = np.zeros(count, FACTS)
+        observation, final = np.zeros((count, size), dtype), np.zeros((count if final_observation else 0, size), dtype)
+        return cls.over(observation, np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, FACTS), sides, final)
+
+    @classmethod
+    def over(
+        cls, observation: np.ndarray, action_mask: np.ndarray, facts: np.ndarray, sides: int, final: np.ndarray
+    ) -> StepArrays:
+        """The small arrays as views of `facts`."""
         return cls(
-            observation=np.zeros((count, size), dtype),
-            action_mask=np.zeros((count, NUM_ACTIONS), np.int8),
+            observation=observation,
+            action_mask=action_mask,
             seat=facts["seat"],
             side=facts["side"],
             rewards=facts["rewards"][:, :sides],
@@ -108,9 +115,24 @@ class StepArrays:
             final_winner=facts["final_winner"],
             final_rounds=facts["final_rounds"],
             final_length=facts["final_length"],
-            final_observation=np.zeros((count if final_observation else 0, size), dtype),
+            final_observation=final,
             facts=facts,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copied field by field, the small arrays would no longer be views of the facts.
+        sides = self.rewards.shape[1]
+        return StepArrays.over, (self.observation, self.action_mask, self.facts, sides, self.final_observation)
+
+    def check_like(self, other: StepArrays) -> None:
+        """Raise a ValueError unless the arrays have the shapes and dtypes of `other`'s and are laid out in C order."""
+        for name in ("observation", "action_mask", "facts", "final_observation"):
+            given, wanted = getattr(self, name), getattr(other, name)
+            if given.shape != wanted.shape or given.dtype != wanted.dtype or not given.flags.carray:
+                raise ValueError(
+                    f"out.{name} must be a writable C-contiguous array {list(wanted.shape)} of {wanted.dtype.name}, "
+                    f"not {list(given.shape)} of {given.dtype.name} (take `arrays()` and replace what you own)"
+                )
 
     @property
     def done(self) -> np.ndarray:
@@ -125,7 +147,7 @@ def begin_episode(game: Game, row: Any) -> None:
     row.length = 0
 
 
-@kernel
+@kernel(inline=True)
 def show_mover(
     game: Game,
     observation: np.ndarray,
@@ -143,7 +165,7 @@ def show_mover(
     facts.side = side_of(game, seat)
 
 
-@kernel
+@kernel(inline=True)
 def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scratch: np.ndarray) -> bool:
     """Take an action and note rewards and flags; returns whether the episode ended (it is not dealt anew yet)."""
     scheme, auto_draws, skip_single, round_episodes, max_rounds = options
@@ -158,13 +180,13 @@ def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scrat
         return False
     for side in range(3):
         facts.final_scores[side] = game.scores[side]
-    facts.final_winner = game.winner
+    facts.final_winner = winner_of(game, round_episodes)
     facts.final_rounds = game.round_number
     facts.final_length = row.length
     return True
 
 
-@kernel
+@kernel(inline=True)
 def step_row(
     i: int,
     game: Game,
@@ -331,23 +353,19 @@ class SelfPlayVectorEnv:
         validate: bool = True,
         **options: Any,
     ) -> None:
-        if isinstance(num_matches, bool) or num_matches not in range(1, MAX_MATCHES + 1):
-            raise ValueError(f"num_matches must be an integer from 1 to {MAX_MATCHES}, not {num_matches!r}")
-        if np.dtype(dtype) not in (np.float32, np.uint8):
-            raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
-        most = numba.config.NUMBA_NUM_THREADS
-        if isinstance(threads, bool) or threads not in range(1, most + 1):
-            raise ValueError(f"threads must be an integer from 1 to {most} on this machine, not {threads!r}")
-        players = np.broadcast_to(np.asarray(num_players), (num_matches,))
+        check_integer("num_matches", num_matches, 1, MAX_MATCHES)
+        check_integer("threads", threads, 1, numba.config.NUMBA_NUM_THREADS)
+        players = checked_players(num_players, num_matches)
         kinds = sorted({int(n) for n in players})
-        self.options = EnvOptions(num_players=kinds[-1], **_unmixed(options, kinds))
+        self.options = checked_options({"num_players": kinds[-1], **_unmixed(options, kinds)})
         if skip_single and self.options.draws != "auto":
             raise ValueError('skip_single needs draws="auto"')
         self.num_matches = num_matches
-        self.num_players = players.astype(np.int64)
-        self.num_sides = max(3 if n == 3 else 2 for n in kinds)
+        self.num_players = players
+        sides = {Variant(n).num_sides for n in kinds}
+        self.num_sides, self._mixed_sides = max(sides), len(sides) > 1
         self.observation_size = max(observation_size(n) for n in kinds)
-        self.dtype, self.threads, self.validate = np.dtype(dtype).type, threads, validate
+        self.dtype, self.threads, self.validate = checked_dtype(dtype), threads, validate
         self._kernel_options = _options_tuple(self.options, skip_single)
         self._with_final = final_observation
         self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
@@ -366,7 +384,10 @@ class SelfPlayVectorEnv:
         self._started = False
 
     def arrays(self) -> StepArrays:
-        """A fresh set of arrays for `step(out=...)`."""
+        """A fresh set of arrays for `step(out=...)`.
+
+        To let steps write into a buffer of your own: `dataclasses.replace(env.arrays(), observation=buffer[t])`.
+        """
         return StepArrays.empty(self.num_matches, self.observation_size, self.num_sides, self.dtype, self._with_final)
 
     @property
@@ -393,13 +414,17 @@ class SelfPlayVectorEnv:
                 episode. None draws one.
             scores: raw starting scores [S] or [N, S]; default: the option `starting_scores`. Kept for later episodes.
             out: arrays to write into.
+
+        Raises:
+            ValueError: naming the argument that is wrong; nothing is changed then.
         """
         wanted = self._wanted(reset_mask)
         seeds = row_seeds(checked_seed(None) if seed is None else seed, self.num_matches)
+        table = self._starting_scores(scores)
+        out = self._target(out)
         self._rows["seed"][wanted] = seeds[wanted]
-        self._rows["scores"][wanted] = self._checked_scores(scores)[wanted]
+        self._rows["scores"][wanted] = table[wanted]
         self._started = True
-        out = out or self._next_set()
         _begin(
             self._games,
             wanted,
@@ -416,23 +441,24 @@ class SelfPlayVectorEnv:
     def _wanted(self, reset_mask: np.ndarray | None) -> np.ndarray:
         if reset_mask is None:
             return np.ones(self.num_matches, np.bool_)
-        wanted = np.asarray(reset_mask)
+        wanted = np.array(reset_mask)
         if wanted.shape != (self.num_matches,) or wanted.dtype != np.bool_:
             raise ValueError(f"reset_mask must be a bool array [{self.num_matches}]")
         if not self._started and not wanted.all():
             raise ValueError("the first reset must deal all matches")
         return wanted
 
-    def _checked_scores(self, scores: np.ndarray | None) -> np.ndarray:
-        table = np.zeros((self.num_matches, 4), np.int16)
-        given = np.asarray(self.options.scores if scores is None else scores)
-        given = np.broadcast_to(given, (self.num_matches, *given.shape[-1:]))
-        for row in np.unique(given, axis=0):
-            checked_scores(row.tolist(), self.options.variant)
-        table[:, : given.shape[1]] = given
-        return table
+    def _starting_scores(self, scores: np.ndarray | None) -> np.ndarray:
+        if scores is None:
+            return starting_scores(self.options.scores, self.options, self.num_matches)
+        if self._mixed_sides:
+            raise ValueError("scores cannot be given for a mix of two and three sides")
+        return starting_scores(scores, self.options, self.num_matches)
 
-    def _next_set(self) -> StepArrays:
+    def _target(self, out: StepArrays | None) -> StepArrays:
+        if out is not None:
+            out.check_like(self._sets[0])
+            return out
         self._turn ^= 1
         return self._sets[self._turn]
 
@@ -441,12 +467,12 @@ class SelfPlayVectorEnv:
 
         Raises:
             IllegalActionError: naming the first matches with an illegal action; no match has moved then.
-            ValueError: if `actions` is not N integers, or nothing was reset yet.
+            ValueError: if `actions` is not N integers, `out` does not fit, or nothing was reset yet.
         """
         if not self._started:
             raise ValueError("call reset() before step()")
         actions = self._checked_actions(actions)
-        out = out or self._next_set()
+        out = self._target(out)
         arguments = (
             self._games,
             actions,
@@ -480,13 +506,17 @@ class SelfPlayVectorEnv:
 
 
 def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
-    """Actions as int64 [N]: themselves if they are that, else copied into `scratch`.
+    """Actions as int64 [N]: themselves if they are that and in C order, else copied into `scratch`.
 
     Raises:
         ValueError: if they are not N integers.
     """
     if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == scratch.shape:
-        return actions
+        # Another layout would be another type to numba, and compile everything again.
+        if actions.flags.carray:
+            return actions
+        scratch[:] = actions
+        return scratch
     given = np.asarray(actions)
     if given.dtype.kind not in "ui" or given.shape != scratch.shape:
         raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
@@ -505,6 +535,47 @@ def illegal_batch(actions: np.ndarray, found: np.ndarray, count: int) -> str:
     return f"{count} illegal actions, no match was moved: {', '.join(named)}{more}"
 
 
+def checked_dtype(dtype: Any) -> type:
+    """float32 or uint8, from whatever NumPy takes for it."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.uint8):
+        raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
+    return np.dtype(dtype).type
+
+
+def checked_players(num_players: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
+    """Number of players of every match, int64 [count], from one for all or one each.
+
+    Raises:
+        ValueError: if it is neither, or there are others than 2, 3 and 4 players.
+    """
+    players = np.asarray(num_players)
+    if players.shape not in ((), (count,)) or players.dtype.kind not in "ui" or not np.isin(players, (2, 3, 4)).all():
+        raise ValueError(f"num_players must be 2, 3 or 4, or {count} of them, one per match, not {num_players!r}")
+    return np.broadcast_to(players, (count,)).astype(np.int64)
+
+
+def starting_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
+    """Raw starting scores [S] or [N, S] as int16 [N, 4].
+
+    Raises:
+        ValueError: if they are not one or N rows of valid scores (see `checked_scores`).
+    """
+    given, variant = np.asarray(scores), options.variant
+    if given.shape not in ((variant.num_sides,), (count, variant.num_sides)):
+        raise ValueError(
+            f"scores are raw points per side, [{variant.num_sides}] or [{count}, {variant.num_sides}], not {scores!r}"
+        )
+    for row in np.unique(given, axis=0) if given.ndim == 2 else [given]:
+        checked_scores(row.tolist(), variant)
+    table = np.zeros((count, 4), np.int16)
+    table[:, : variant.num_sides] = given
+    return table
+
+
 def row_seeds(seed: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
     """One seed per match, uint64 [N]: those given, or streams of one for all.
 
@@ -512,10 +583,10 @@ def row_seeds(seed: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
         ValueError: if it is neither N integers from 0 to 2**64 - 1 nor one.
     """
     seeds = np.zeros(count, np.uint64)
-    if isinstance(seed, np.ndarray | list | tuple):
-        if len(seed) != count:
-            raise ValueError(f"seed must be one integer or {count}, one per match, not {len(seed)} of them")
-        seeds[:] = [checked_seed(int(one)) for one in seed]
+    if isinstance(seed, np.ndarray | list | tuple) and np.shape(seed) != ():
+        if np.shape(seed) != (count,):
+            raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
+        seeds[:] = [checked_seed(one) for one in np.asarray(seed, object)]
     else:
         _spread_seeds(np.uint64(checked_seed(seed)), seeds)
     return seeds
@@ -528,11 +599,9 @@ def _options_tuple(options: EnvOptions, skip_single: bool) -> tuple[int, bool, b
 
 def _unmixed(options: dict[str, Any], kinds: list[int]) -> dict[str, Any]:
     """Options that a mixed batch can take: what has a shape per side cannot be given for different numbers of sides."""
-    for n in kinds:
-        Variant(n)
     for name in ("observation", "history_length"):
         if name in options and options[name] not in ("flat", 0):
             raise ValueError(f"{name}={options[name]!r} is not available in the vector env; take it from `match(i)`")
-    if options.get("starting_scores") is not None and len({3 if n == 3 else 2 for n in kinds}) > 1:
+    if options.get("starting_scores") is not None and len({Variant(n).num_sides for n in kinds}) > 1:
         raise ValueError("starting_scores cannot be given for a mix of two and three sides")
     return options

@@ -63,7 +63,8 @@ def kernel(function: F | None = None, *, inline: bool = False) -> Any:
     """Compile a building block: a function that only other kernels call.
 
     It gets no wrapper for Python and no cache of its own (it is part of the entries that use it), which halves the
-    time a cold cache costs. `inline=True` pastes the body into callers before type inference.
+    time a cold cache costs. `inline=True` makes LLVM paste it into its callers: for the hot path, where handing over
+    arrays (seven words each) would cost more than the work.
     """
     if function is None:
         return lambda f: kernel(f, inline=inline)
@@ -71,7 +72,7 @@ def kernel(function: F | None = None, *, inline: bool = False) -> Any:
         # The random generator wraps around on purpose; plain NumPy scalars would warn about it.
         return np.errstate(over="ignore")(function)
     return numba.njit(
-        inline="always" if inline else "never",
+        forceinline=inline,
         error_model="numpy",
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,

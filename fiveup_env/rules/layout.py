@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from numpy import int64
 
-from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, ACTION_TILE, LAY_DOUBLE, LAY_END, LAY_SPINNER
+from fiveup_env.rules.actions import (
+    ACTION_CHANGE,
+    ACTION_OTHER,
+    ACTION_PIP,
+    ACTION_TILE,
+    LAY_DOUBLE,
+    LAY_END,
+    LAY_SPINNER,
+)
 from fiveup_env.rules.game import (
     ALONE,
     ARM_A,
@@ -133,13 +141,7 @@ def lay(game: Game, action: int) -> None:
 @kernel
 def end_sum_after(game: Game, action: int) -> int:
     """Sum of the counted ends that a legal placement would leave (R5.1), raw; the layout is not changed."""
-    pip, other, total = ACTION_PIP[action], ACTION_OTHER[action], int64(game.end_sum)
-    if action < LAY_DOUBLE:
-        return LOW[action] + HIGH[action]
-    if action < LAY_END:
-        return total + pip
-    if action < LAY_SPINNER:
-        return total + other - pip
-    if game.spinners[pip] == TERMINAL:
-        return total + other - 2 * pip
-    return total + other
+    total = int64(game.end_sum) + ACTION_CHANGE[action]
+    if action >= LAY_SPINNER and game.spinners[ACTION_PIP[action]] == TERMINAL:
+        total -= 2 * ACTION_PIP[action]
+    return total

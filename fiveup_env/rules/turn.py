@@ -24,13 +24,13 @@ from fiveup_env.rules.scoring import credit_of, score_placement, settle_block, s
 from fiveup_env.rules.tiles import TILES_WITH
 
 
-@kernel
+@kernel(inline=True)
 def open_pips(game: Game) -> int:
     """Set of pip counts with a free place (R3.1)."""
     return int64(game.end_pips) | int64(game.spinner_pips)
 
 
-@kernel
+@kernel(inline=True)
 def can_lay(game: Game, seat: int) -> bool:
     """Whether a seat holds a tile that fits; before the opening placement every tile does (R2.4)."""
     if game.num_laid == 0:
@@ -38,7 +38,7 @@ def can_lay(game: Game, seat: int) -> bool:
     return int64(game.hands[seat]) & TILES_WITH[open_pips(game)] != 0
 
 
-@kernel
+@kernel(inline=True)
 def end_placements(game: Game, seat: int) -> int:
     """Legal placements on single ends as a bit set: bit j is action LAY_DOUBLE + j."""
     hand = int64(game.hands[seat])
@@ -47,7 +47,7 @@ def end_placements(game: Game, seat: int) -> int:
     return fits & OFFER_END[int64(game.end_pips)]
 
 
-@kernel
+@kernel(inline=True)
 def spinner_placements(game: Game, seat: int) -> int:
     """Legal placements on spinners as a bit set: bit j is action LAY_SPINNER + j."""
     hand = int64(game.hands[seat])
@@ -64,7 +64,7 @@ def forced_action(game: Game) -> int:
     return DRAW if game.boneyard_next < game.boneyard_end else PASS
 
 
-@kernel
+@kernel(inline=True)
 def write_mask(game: Game, mask: np.ndarray) -> None:
     """Write the mask of legal actions, 0 or 1 int8 [121]; all zero once the match is over."""
     leads, ends, spinners, forced = 0, 0, 0, 0
