@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from gymnasium import logger, spaces
@@ -31,21 +31,21 @@ from fiveup_env.envs.aec_kernels import (
     recall,
     survey,
 )
+from fiveup_env.envs.deals import checked_deal, checked_reset_options
 from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.spaces import action_space, observation_space, state_space
 from fiveup_env.envs.transition import TERMINATED
 from fiveup_env.rendering.text import board
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
-from fiveup_env.rules.game import PLAYING
 from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
 
 Info = dict[str, Any]
 Observation = dict[str, Any]
 
 RENDER_MODES = ("human", "ansi")
-RESET_OPTIONS = ("deal", "scores")
-DEAL_KEYS = ("hands", "boneyard", "opener")
-_FIELD_ARRAYS = ("_vector", "_mask", "_side_rewards", "_event_codes")
+# PettingZoo's own tests pass an option "options", to see that it is accepted.
+RESET_OPTIONS = ("deal", "scores", "options")
+_DERIVED = ("_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
 _NOBODY = np.zeros(NUM_ACTIONS, np.int8)
 _NOBODY.setflags(write=False)
 
@@ -53,25 +53,26 @@ _NOBODY.setflags(write=False)
 class FiveUpAEC(AECEnv[str, Observation, int]):
     """Exact 61 Five Up for two to four agents `player_0` .. `player_3`, one acting at a time.
 
-    Observations (`observation_space(agent)`; always from the perspective of the agent, at any time):
+    Observations (`observation_space(agent)`), always from the perspective of the agent, at any time:
 
-    | key            | what                                                                                         |
-    |----------------|----------------------------------------------------------------------------------------------|
-    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; with observation="dict" its named sections |
-    | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end                  |
-    | `history`      | with history_length = L > 0: int16 [L, 3], public events of the round (`write_history`)      |
-    | `history_mask` | int8 [L], 1 for rows that hold an event                                                      |
+    | key            | what                                                                                    |
+    | -------------- | --------------------------------------------------------------------------------------- |
+    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; by name with observation="dict"     |
+    | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end           |
+    | `history`      | with history_length L > 0: int16 [L, 3], public events of the round (`write_history`)   |
+    | `history_mask` | the same: int8 [L], 1 for rows that hold an event                                       |
 
     Rewards (`fiveup_env.encoding.rewards`) are per side, partners get the same. `last()` gives an agent all that its
     side got since its own last step, its own last action and what the others did included.
 
     Infos, for every agent:
 
-    | key           | what                                                                                              |
-    |---------------|---------------------------------------------------------------------------------------------------|
-    | `action_mask` | as in the observation; read-only zeros for who is not to act                                        |
-    | `events`      | scoring events of the last step (`fiveup_env.rules.match.Event`, net in raw points), in order       |
-    | `forced`      | with draws="auto" what the last step took by itself, in order, as (agent, action): 119 draw, 120 pass |
+    | key            | what                                                                                    |
+    | -------------- | --------------------------------------------------------------------------------------- |
+    | `action_mask`  | int8 [121] as in the observation; read-only zeros for who is not to act                 |
+    | `events`       | scoring events of the last step in order (`fiveup_env.Event`, net in raw points)        |
+    | `forced`       | with draws="auto": draws (119) and passes (120) that the last step took by itself, in   |
+    |                | order, as (agent, action); which tile was drawn only who drew it sees (D6)              |
 
     The episode ends for all agents at once; each is then stepped once more, with None.
 
@@ -98,6 +99,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             raise ValueError(f"render_mode must be one of {choices} or None, not {render_mode!r}")
         self.options = checked_options(options)
         self.render_mode = render_mode
+        self._variant, self._starting_scores = self.options.variant, self.options.scores
         self.possible_agents = [f"player_{seat}" for seat in range(self.options.num_players)]
         self.observation_spaces = {agent: observation_space(self.options) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
@@ -111,12 +113,13 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self._cumulative_rewards: dict[str, float] = {}
         self._seed: int | None = None
         self._episode = 0
-        sides = self.options.variant.num_sides
+        sides = self._variant.num_sides
         self._sides = {agent: seat % sides for seat, agent in enumerate(self.possible_agents)}
         self._paid = False  # whether any of the rewards is not zero
         self._plain = self.options.observation == "flat" and not self.options.history_length
         self._skip_agent_selection: str | None = None
-        self._hold(new_state(self.options))
+        self._blank = new_state(self.options)
+        self._hold(self._blank.copy())
 
     def _hold(self, state: np.ndarray) -> None:
         """Take over a record, and keep arrays of its fields at hand."""
@@ -130,18 +133,14 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Space of what an agent observes, the same object at every call."""
-        return self.observation_spaces[self.possible_agents[self._seat(agent)]]
+        return self.observation_spaces[agent] if agent in self._sides else self._unknown(agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
         """The 121 actions, the same object at every call."""
-        return self.action_spaces[self.possible_agents[self._seat(agent)]]
+        return self.action_spaces[agent] if agent in self._sides else self._unknown(agent)
 
-    def _seat(self, agent: str) -> int:
-        try:
-            return self.possible_agents.index(agent)
-        except ValueError:
-            known = ", ".join(self.possible_agents)
-            raise ValueError(f"there is no agent {agent!r}: the agents are {known}") from None
+    def _unknown(self, agent: object) -> NoReturn:
+        raise ValueError(f"there is no agent {agent!r}: the agents are {', '.join(self.possible_agents)}")
 
     # reset
 
@@ -158,12 +157,12 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         Raises:
             ValueError: if an argument is wrong; nothing is changed then.
         """
-        start, episode = self._next_seed(seed)
-        state = self._dealt(episode_seed(np.uint64(start), episode), options or {})
+        first, episode = self._next_episode(seed)
+        state = self._dealt(checked_reset_options(options, RESET_OPTIONS), first, episode)
         outcome = begin(state)
         if outcome & STATUS:
             raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
-        self._seed, self._episode = start, episode
+        self._seed, self._episode = first, episode
         self._hold(state)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -177,49 +176,25 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if self.render_mode == "human":
             self.render()
 
-    def _next_seed(self, seed: int | None) -> tuple[int, int]:
-        """Seed of the stream of episodes, and the number of the episode in it."""
+    def _next_episode(self, seed: int | None) -> tuple[int, int]:
+        """Seed of the stream of episodes, and the number of the next one in it."""
         if seed is None and self._seed is not None:
             return self._seed, self._episode + 1
         return checked_seed(seed), 0
 
-    def _dealt(self, seed: int, given: Mapping[str, Any]) -> np.ndarray:
-        """A fresh record with the deal and scores that `reset` was asked for."""
-        for name in given:
-            # PettingZoo's own tests pass an option "options", to see that it is accepted.
-            if name not in (*RESET_OPTIONS, "options"):
-                raise ValueError(f"there is no reset option {name!r}: {', '.join(map(repr, RESET_OPTIONS))}")
-        variant, wanted, scores = self.options.variant, given.get("deal"), given.get("scores")
-        state = new_state(self.options)
-        if scores is not None or not isinstance(wanted, Match):
-            scores = self.options.scores if scores is None else checked_scores(scores, variant)
-        if isinstance(wanted, Mapping):
-            wanted = self._match_from(wanted, seed)
-        if isinstance(wanted, Match):
-            if wanted.variant != variant:
-                raise ValueError(f"the deal is a match of {wanted.variant}, this env plays {variant}")
-            if wanted.game.phase != PLAYING:
-                raise ValueError("the deal is a match that is over")
-            state["game"][0] = wanted.game
+    def _dealt(self, given: Mapping[str, Any], first: int, episode: int) -> np.ndarray:
+        """A new record with the deal and scores that were asked for."""
+        state = self._blank.copy()
+        seed = int(episode_seed(np.uint64(first), episode))
+        start = checked_deal(given["deal"], self._variant, seed) if "deal" in given else seed
+        if isinstance(start, Match):
+            state["game"][0] = start.game
         else:
-            deal(state, np.uint64(seed if wanted is None else checked_seed(wanted)))
-        if scores is not None:
+            deal(state, np.uint64(start))
+        if "scores" in given or not isinstance(given.get("deal"), Match):
+            scores = checked_scores(given["scores"], self._variant) if "scores" in given else self._starting_scores
             state["game"]["scores"][0, : len(scores)] = scores
         return state
-
-    def _match_from(self, wanted: Mapping[str, Any], seed: int) -> Match:
-        variant = self.options.variant
-        if set(wanted) != set(DEAL_KEYS):
-            raise ValueError(f"a deal has the keys {', '.join(DEAL_KEYS)}, not {', '.join(map(str, wanted))}")
-        if len(wanted["hands"]) != variant.num_players:
-            raise ValueError(f"a deal needs {variant.num_players} hands, not {len(wanted['hands'])}")
-        return Match.from_deal(
-            **wanted,
-            seed=int(seed),
-            hand_size=variant.hand_size,
-            target=variant.target,
-            max_pip=variant.max_pip,
-        )
 
     # step
 
@@ -286,15 +261,13 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     def _deads_step_first(self) -> str:
         # TerminateIllegalWrapper calls this when it has ended the episode: nobody has a legal action any more.
         self._inform(_NOBODY, (), ())
-        return super()._deads_step_first()  # type: ignore[no-any-return]
+        return super()._deads_step_first()
 
     # infos
 
     def _inform(self, mask: np.ndarray, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
         """New infos: those that were handed out before are the user's."""
-        self.infos = {
-            agent: {"action_mask": _NOBODY, "events": events, "forced": forced} for agent in self.agents
-        }
+        self.infos = {agent: {"action_mask": _NOBODY, "events": events, "forced": forced} for agent in self.agents}
         self.infos[self.agent_selection]["action_mask"] = mask
 
     def _events(self) -> tuple[Event, ...]:
@@ -322,10 +295,11 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         ):
             vector, mask = self._vector.copy(), self._mask.copy()
         else:
-            seat = self._seat(agent)
+            if agent not in self._sides:
+                self._unknown(agent)
             self._check_dealt()
             vector, mask = np.zeros(len(self._vector), np.float32), np.zeros(NUM_ACTIONS, np.int8)
-            look(self._state, seat, vector)
+            look(self._state, self.possible_agents.index(agent), vector)
         if self._plain:
             return {"observation": vector, "action_mask": mask}
         return self._by_options(agent, vector, mask)
@@ -340,7 +314,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if length := self.options.history_length:
             seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
             seen["history_mask"] = np.zeros(length, np.int8)
-            recall(self._state, self._seat(agent), seen["history"], seen["history_mask"])
+            recall(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
         return seen
 
     def state(self) -> np.ndarray:
@@ -368,7 +342,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if self._seed is None:
             raise RuntimeError("nothing is dealt yet: call reset() first")
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as text: what is public, and the hand of the seat to act, never another one (R2.2).
 
         Returned with render_mode="ansi", printed with "human". Without a mode there is a warning and None.
@@ -390,14 +364,17 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All of it, the record as bytes."""
-        kept = {name: value for name, value in self.__dict__.items() if name not in _FIELD_ARRAYS}
+        kept = {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
         return kept | {"_state": self._state.tobytes()}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
         data = kept["_state"]
         if len(data) != AEC.itemsize:
-            raise ValueError(f"this pickle of an environment holds {len(data)} bytes, this version needs {AEC.itemsize}")
+            raise ValueError(
+                f"this pickle of an environment holds {len(data)} bytes, this version needs {AEC.itemsize}"
+            )
         self.__dict__.update(kept)
+        self._blank = new_state(self.options)
         self._hold(np.frombuffer(data, AEC).copy())
 
     def __copy__(self) -> FiveUpAEC:

@@ -15,16 +15,16 @@ from fiveup_env.encoding.history import write_history, write_state
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.seats import episode_seed as stream_seed
 from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games, start_match
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.match import EVENT_KINDS, Event
-from fiveup_env.rules.random import stream
 from fiveup_env.rules.turn import is_legal, write_mask
 
-# What `advance` and `begin` return: ILLEGAL, or by bits the status (transition.GOES_ON, ...), whether rewards were paid,
-# events happened and forced actions were taken, and above these the seat to act.
+# What `advance` and `begin` return: ILLEGAL, or by bits the status (transition.GOES_ON, ...), whether rewards were
+# paid, events happened and forced actions were taken, and above these the seat to act.
 ILLEGAL = -1
 STATUS, PAID, SCORED, FORCED, SEAT_SHIFT = 3, 4, 8, 16, 5
 
@@ -72,10 +72,8 @@ def new_state(options: EnvOptions) -> np.ndarray:
 
 @entry
 def episode_seed(seed: int, episode: int) -> int:
-    """Seed of the deals of an episode: `seed` itself for episode 0, then its streams."""
-    if episode == 0:
-        return np.uint64(seed)
-    return stream(seed, episode)
+    """Seed of the deals of an episode: `seed` (uint64) itself for episode 0, then its streams."""
+    return stream_seed(seed, episode)
 
 
 @entry
@@ -94,7 +92,12 @@ def begin(states: np.ndarray) -> int:
     state.num_forced = 0
     now = GOES_ON
     if state.auto_draws != 0:
-        seat, round_number, first, left = int64(game.turn), int64(game.round_number), int64(game.num_history), undrawn(game)
+        seat, round_number, first, left = (
+            int64(game.turn),
+            int64(game.round_number),
+            int64(game.num_history),
+            undrawn(game),
+        )
         now = resolve_forced(game, False, state.round_episodes != 0, int64(state.max_rounds))
         note_forced(state, seat, round_number, first, left)
     return report(state, now)
@@ -111,7 +114,12 @@ def advance(states: np.ndarray, action: int) -> int:
     game = state.game
     if not is_legal(game, action):
         return ILLEGAL
-    seat, round_number, first, left = int64(game.turn), int64(game.round_number), int64(game.num_history) + 1, undrawn(game)
+    seat, round_number, first, left = (
+        int64(game.turn),
+        int64(game.round_number),
+        int64(game.num_history) + 1,
+        undrawn(game),
+    )
     now = transition(
         game,
         action,
@@ -133,7 +141,7 @@ def advance(states: np.ndarray, action: int) -> int:
 @kernel
 def undrawn(game: Game) -> int:
     """Tiles left in the boneyard."""
-    return int64(game.boneyard_end) - int64(game.boneyard_next)
+    return int64(game.boneyard_end) - int64(game.boneyard_next)  # type: ignore[return-value]
 
 
 @kernel
@@ -147,7 +155,7 @@ def note_forced(state: Game, seat: int, round_number: int, first: int, left: int
     game = state.game
     count = 0
     if int64(game.round_number) == round_number:
-        count = int64(game.num_history) - first
+        count = int64(game.num_history) - first  # type: ignore[assignment]
         for i in range(count):
             state.forced[i] = game.history[first + i]
     elif game.round_end == BY_BLOCK:
@@ -162,7 +170,7 @@ def note_forced(state: Game, seat: int, round_number: int, first: int, left: int
 def event_code(game: Game, i: int) -> int:
     """The i-th scoring event as one number: kind + 4 * side + 16 * accepted + 32 * (net + 2**15)."""
     kind, side, accepted = int64(game.event_kind[i]), int64(game.event_side[i]), int64(game.event_accepted[i])
-    return kind + 4 * side + 16 * accepted + 32 * (int64(game.event_net[i]) + 32768)
+    return kind + 4 * side + 16 * accepted + 32 * (int64(game.event_net[i]) + 32768)  # type: ignore[return-value]
 
 
 @cache
@@ -188,7 +196,7 @@ def report(state: Game, now: int) -> int:
         outcome |= SCORED
     if state.num_forced > 0:
         outcome |= FORCED
-    return outcome
+    return outcome  # type: ignore[return-value]
 
 
 @entry

@@ -1,0 +1,72 @@
+"""Exact 61 Five Up, a domino game for two to four players, as an environment for learning and search.
+
+Importing this package is cheap: everything below is imported when it is first used, and Gymnasium's ids are registered
+when Gymnasium is.
+
+>>> from fiveup_env import fiveup_v0
+>>> env = fiveup_v0.env(num_players=4)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from fiveup_env._on_import import when_imported
+
+if TYPE_CHECKING:
+    from fiveup_env.encoding.view import View, Views
+    from fiveup_env.envs.options import EnvOptions
+    from fiveup_env.envs.vector import SelfPlayVectorEnv
+    from fiveup_env.rules.game import Variant
+    from fiveup_env.rules.graph import Layout
+    from fiveup_env.rules.match import Event, IllegalActionError, Match
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "EnvOptions": "fiveup_env.envs.options",
+    "Event": "fiveup_env.rules.match",
+    "IllegalActionError": "fiveup_env.rules.match",
+    "Layout": "fiveup_env.rules.graph",
+    "Match": "fiveup_env.rules.match",
+    "SelfPlayVectorEnv": "fiveup_env.envs.vector",
+    "Variant": "fiveup_env.rules.game",
+    "View": "fiveup_env.encoding.view",
+    "Views": "fiveup_env.encoding.view",
+}
+
+__all__ = [
+    "EnvOptions",
+    "Event",
+    "IllegalActionError",
+    "Layout",
+    "Match",
+    "SelfPlayVectorEnv",
+    "Variant",
+    "View",
+    "Views",
+    "__version__",
+    "fiveup_v0",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "fiveup_v0":
+        return import_module("fiveup_env.fiveup_v0")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _register() -> None:
+    from fiveup_env.registration import register_envs
+
+    register_envs()
+
+
+when_imported("gymnasium", _register)

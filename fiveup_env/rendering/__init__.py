@@ -1,0 +1,1 @@
+"""Pictures of a match, drawn from the view of a seat."""
