@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -14,6 +14,7 @@ from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table
+from fiveup_env.envs.deals import checked_reset_options
 from fiveup_env.envs.learner import (
     IDLE,
     LEARNERS,
@@ -24,13 +25,22 @@ from fiveup_env.envs.learner import (
     show_rows,
 )
 from fiveup_env.envs.opponents import ASKS
-from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.options import check_integer, checked_options
 from fiveup_env.envs.seats import LEARNER, PYTHON
 from fiveup_env.envs.spaces import action_space, observation_space
-from fiveup_env.envs.vector import MAX_MATCHES, checked_actions, illegal_batch, row_seeds
+from fiveup_env.envs.vector import (
+    MAX_MATCHES,
+    checked_actions,
+    checked_dtype,
+    illegal_batch,
+    row_seeds,
+    starting_scores,
+)
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.game import new_games
-from fiveup_env.rules.match import IllegalActionError, checked_scores, checked_seed
+from fiveup_env.rules.match import IllegalActionError, checked_seed
+
+RESET_OPTIONS = ("reset_mask", "scores")
 
 
 class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
@@ -43,8 +53,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121]; they, the rewards (float64 [N]) and
     the flags are overwritten two steps later (two sets of arrays take turns). Infos hold `seat` and `side` [N] and
     `action_mask`; where episodes ended also, by Gymnasium's convention with a mask `_...` beside each, `final_obs`
-    (objects [N], in SAME_STEP mode) and `final_info`: `winner` (side, -1 for none), `is_success`, `scores`, `rounds`,
-    `length` (decisions) and `return`.
+    (objects [N], in SAME_STEP mode) and `final_info`: `winner` (side that won the match, with episode="round" the
+    round; -1 for none), `is_success`, `scores`, `rounds`, `length` (decisions) and `return`.
 
     Match i of `reset(seed=s)` is the same whatever the number of matches; `reset(seed=[...])` gives each its seed, and
     its first deal is then that of `Match(seed=...)`.
@@ -62,7 +72,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         ValueError: naming the option, the value given and what would be right.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
@@ -76,17 +86,14 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         dtype: type = np.float32,
         **options: Any,
     ) -> None:
-        if isinstance(num_envs, bool) or num_envs not in range(1, MAX_MATCHES + 1):
-            raise ValueError(f"num_envs must be an integer from 1 to {MAX_MATCHES}, not {num_envs!r}")
-        if np.dtype(dtype) not in (np.float32, np.uint8):
-            raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
+        check_integer("num_envs", num_envs, 1, MAX_MATCHES)
+        self.options = checked_options({"num_players": num_players, **options})
         if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
             raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
-        self.options = EnvOptions(num_players=num_players, **options)
         if self.options.observation != "flat" or self.options.history_length:
             raise ValueError("the vector env has flat observations without history only")
-        self.num_envs, self.dtype = num_envs, np.dtype(dtype).type
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.num_envs, self.dtype = num_envs, checked_dtype(dtype)
+        self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.options, self.dtype)
         self.single_action_space = action_space()
@@ -108,8 +115,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
         self._kernel_options = self.options.kernel_options
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
-        self._final = np.zeros((count if same_step else 0, size), self.dtype)
-        self._sets = [
+        self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
+        self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
             (np.zeros((count, size), self.dtype), np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, OUTCOMES))
             for _ in range(2)
         ]
@@ -126,8 +133,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if partner is not None and n != 4:
             raise ValueError(f"only four players have partners: partner must be None, not {partner!r}")
         others = [r for r in range(1, n) if n != 4 or r != 2]
-        one_each = isinstance(opponents, Sequence) and not isinstance(opponents, str)
-        specs = list(opponents) if one_each else [opponents] * len(others)  # type: ignore[arg-type,list-item]
+        specs: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * len(others)
         if len(specs) != len(others):
             raise ValueError(
                 f"opponents must be one agent or {len(others)} (one per opposing seat), not {len(specs)} of them"
@@ -165,31 +171,34 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         Args:
             seed: one for all, or one per match. None goes on in the streams of the last one.
             options: `reset_mask`; `scores`, raw points per side to start from, [S] or [N, S], kept for later episodes.
+
+        Raises:
+            ValueError: naming the argument that is wrong; nothing is changed then.
         """
-        given = dict(options or {})
-        mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
-        scores = given.pop("scores", self.options.scores)
-        if given:
-            raise ValueError(f"there is no reset option {next(iter(given))!r}: 'reset_mask', 'scores'")
+        given = checked_reset_options(options, RESET_OPTIONS)
+        mask = np.asarray(given.get("reset_mask", np.ones(self.num_envs, np.bool_)))
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
             raise ValueError(f"reset_mask must be a bool array [{self.num_envs}]")
         if not self._started and not mask.all():
             raise ValueError("the first reset must deal all matches")
-        table = starting_scores(scores, self.options, self.num_envs)
+        table = starting_scores(given.get("scores", self.options.scores), self.options, self.num_envs)
         if seed is not None or not self._started:
             self._rows["seed"][mask] = row_seeds(checked_seed(None) if seed is None else seed, self.num_envs)[mask]
             self._rows["episode"][mask] = 0
         else:
-            self._rows["episode"][mask] += 1
+            # The number of an episode that is over has been counted up already.
+            self._rows["episode"][mask & (self._rows["status"] != IDLE)] += 1
         self._rows["scores"][mask] = table[mask]
         self._started = True
+        self._current ^= 1
         self._begin(np.flatnonzero(mask))
         return self._shown(reset=mask)[0], self._info()
 
     def _begin(self, which: np.ndarray) -> None:
+        """Deal rows anew and play to the learner's first decision, past episodes that end before one."""
         if len(which):
             begin_rows(self._games, which, self._rows, self._kernel_options, self._scratch)
-            self._ask_agents(which)
+            self._ask_agents(which, autoreset=True)
 
     # step
 
@@ -215,23 +224,24 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if count := find_illegal_rows(self._games, which, actions, self._found):
             raise IllegalActionError(illegal_batch(actions, self._found, count))
         self._current ^= 1
-        self._advance(which, actions, fresh=True)
-        self._ask_agents(which)
+        autoreset = self.autoreset_mode == AutoresetMode.SAME_STEP
+        self._advance(which, actions, fresh=True, autoreset=autoreset)
+        self._ask_agents(which, autoreset)
         if idle.any():
             self._begin(np.flatnonzero(idle))
-        observation, outcomes = self._shown(reset=idle, swap=False)
+        observation, outcomes = self._shown(reset=idle)
         info = self._info()
         if (ended := outcomes["terminated"] | outcomes["truncated"]).any():
             info |= self._final_info(outcomes, ended)
         return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
 
-    def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool) -> None:
+    def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool, autoreset: bool) -> None:
         advance_rows(
             self._games,
             which,
             actions,
             fresh,
-            self.autoreset_mode == AutoresetMode.SAME_STEP,
+            autoreset,
             self._rows,
             self._kernel_options,
             self._scratch,
@@ -242,7 +252,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._final,
         )
 
-    def _ask_agents(self, which: np.ndarray) -> None:
+    def _ask_agents(self, which: np.ndarray, autoreset: bool) -> None:
         """Let batched agents choose until no row of `which` waits for one."""
         if not self._agents:
             return
@@ -258,11 +268,10 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 if count := find_illegal_rows(self._games, rows, answers, self._found):
                     name = agent_name(self._agents[number])
                     raise AgentError(f"agent {name} answered with {illegal_batch(answers, self._found, count)}")
-            self._advance(asking, answers, fresh=False)
+            self._advance(asking, answers, fresh=False, autoreset=autoreset)
 
-    def _shown(self, reset: np.ndarray, swap: bool = True) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        if swap:
-            self._current ^= 1
+    def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """What the learner's seats see, and the outcomes of the step; rows of `reset` have none."""
         observation, mask, outcomes = self._sets[self._current]
         if reset.any():
             outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
@@ -311,16 +320,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         return self._games
 
 
-def starting_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
-    """Raw starting scores [S] or [N, S] as int16 [N, 4], checked."""
-    table = np.zeros((count, 4), np.int16)
-    given = np.asarray(scores)
-    try:
-        given = np.broadcast_to(given, (count, options.variant.num_sides))
-    except ValueError:
-        checked_scores(scores, options.variant)
-        raise
-    for row in np.unique(given, axis=0):
-        checked_scores(row.tolist(), options.variant)
-    table[:, : given.shape[1]] = given
-    return table
+def _checked_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The mode itself, or by its name or value: SAME_STEP, "same_step" or "SameStep"."""
+    for known in AutoresetMode:
+        if mode in (known, known.value, known.name, known.name.lower()):
+            return known
+    raise ValueError(f"autoreset_mode must be {', '.join(m.name for m in AutoresetMode)}, not {mode!r}")

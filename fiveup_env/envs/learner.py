@@ -14,7 +14,7 @@ from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.encoding.writer import write_observation
 from fiveup_env.envs.opponents import ASKS, DECIDES
 from fiveup_env.envs.seats import LEARNER, deal_episode, take_seats
-from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.turn import is_legal, write_mask
@@ -106,7 +106,7 @@ def play_on(game: Game, now: int, row: Any, options: tuple, scratch: np.ndarray)
 
 
 @kernel
-def note_end(game: Game, now: int, row: Any, outcome: Any) -> None:
+def note_end(game: Game, now: int, row: Any, round_episodes: bool, outcome: Any) -> None:
     """Report the end of an episode."""
     row.total += row.reward
     outcome.reward = row.reward
@@ -115,7 +115,7 @@ def note_end(game: Game, now: int, row: Any, outcome: Any) -> None:
     outcome.final_return = row.total
     outcome.final_rounds = game.round_number
     outcome.final_length = row.length
-    outcome.final_winner = game.winner
+    outcome.final_winner = winner_of(game, round_episodes)
     outcome.final_side = row.side
     for side in range(3):
         outcome.final_scores[side] = game.scores[side]
@@ -190,7 +190,7 @@ def advance_rows(
         now = play_on(game, now, row, options, scratch)
         while now not in (DECIDES, ASKS, IDLE):
             if not (outcome.terminated or outcome.truncated):
-                note_end(game, now, row, outcome)
+                note_end(game, now, row, options[2], outcome)
                 if len(final) > 0:
                     write_observation(game, int64(row.seat), final[i], codes, start, unit)
             row.episode += 1

@@ -58,8 +58,8 @@ class EnvOptions:
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
         if self.max_rounds is not None:
-            _check_integer("max_rounds", self.max_rounds, 1, 2**31 - 1)
-        _check_integer("history_length", self.history_length, 0, 1000)
+            check_integer("max_rounds", self.max_rounds, 1, 2**31 - 1)
+        check_integer("history_length", self.history_length, 0, 1000)
 
     @property
     def variant(self) -> Variant:
@@ -82,7 +82,8 @@ class EnvOptions:
         )
 
 
-def _check_integer(name: str, value: Any, low: int, high: int) -> None:
+def check_integer(name: str, value: Any, low: int, high: int) -> None:
+    """Raise a ValueError that names the option unless `value` is an integer in these bounds."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
 

@@ -95,7 +95,8 @@ class StepArrays:
         cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
     ) -> StepArrays:
         """Arrays for `count` matches of `size` observation values and `sides` sides."""
-        observation, final = np.zeros((count, size), dtype), np.zeros((count if final_observation else 0, size), dtype)
+        observation: np.ndarray = np.zeros((count, size), dtype)
+        final: np.ndarray = np.zeros((count if final_observation else 0, size), dtype)
         return cls.over(observation, np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, FACTS), sides, final)
 
     @classmethod
@@ -511,13 +512,10 @@ def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: if they are not N integers.
     """
-    if isinstance(actions, np.ndarray) and actions.dtype == np.int64 and actions.shape == scratch.shape:
-        # Another layout would be another type to numba, and compile everything again.
-        if actions.flags.carray:
-            return actions
-        scratch[:] = actions
-        return scratch
     given = np.asarray(actions)
+    # Another layout would be another type to numba, and compile everything again.
+    if given.dtype == np.int64 and given.shape == scratch.shape and given.flags.carray:
+        return given
     if given.dtype.kind not in "ui" or given.shape != scratch.shape:
         raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
     scratch[:] = given
@@ -576,19 +574,19 @@ def starting_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
     return table
 
 
-def row_seeds(seed: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
+def row_seeds(seed: Any, count: int) -> np.ndarray:
     """One seed per match, uint64 [N]: those given, or streams of one for all.
 
     Raises:
         ValueError: if it is neither N integers from 0 to 2**64 - 1 nor one.
     """
     seeds = np.zeros(count, np.uint64)
-    if isinstance(seed, np.ndarray | list | tuple) and np.shape(seed) != ():
-        if np.shape(seed) != (count,):
-            raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
+    if np.ndim(seed) == 0:
+        _spread_seeds(np.uint64(checked_seed(seed)), seeds)
+    elif np.shape(seed) == (count,):
         seeds[:] = [checked_seed(one) for one in np.asarray(seed, object)]
     else:
-        _spread_seeds(np.uint64(checked_seed(seed)), seeds)
+        raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
     return seeds
 
 
