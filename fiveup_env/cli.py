@@ -18,6 +18,8 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 ClickError: Any = typer.BadParameter.__mro__[2]
 assert (UsageError.__name__, ClickError.__name__) == ("UsageError", "ClickException")
 
+INTERRUPTED = 130  # the exit code after Ctrl-C, as shells have it
+
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
@@ -78,6 +80,21 @@ def evaluate(
 
 
 @app.command()
+def train(
+    config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped one.")],
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint of this config.")] = False,
+) -> None:
+    """Train an agent as a config says, with the script in `training` that it names."""
+    from fiveup_env.scripts import ConfigError
+    from fiveup_env.scripts import train as run_script
+
+    try:
+        run_script(config, resume)
+    except ConfigError as error:
+        raise UsageError(str(error)) from error
+
+
+@app.command()
 def info() -> None:
     """Show versions, the folder of compiled kernels, and the agents there are."""
     from rich.console import Console
@@ -112,14 +129,15 @@ def _progress_bar(what: str) -> Iterator[Progress]:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code: 2 for bad input (one line on stderr), 130 for Ctrl-C."""
     try:
-        code = app(args=list(arguments) or ["--help"], prog_name="fiveup", standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        code = app(args=list(arguments) or ["--help"], prog_name="fiveup", standalone_mode=False) or 0
     except ClickError as error:
         print(f"fiveup: {' '.join(error.format_message().split())}", file=sys.stderr)
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    if code == INTERRUPTED:  # some releases of typer return it, others raise
         print("fiveup: interrupted", file=sys.stderr)
-        return 130
+    return int(code)
 
 
 def main() -> None:

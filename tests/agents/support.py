@@ -55,12 +55,12 @@ class OneByOne:
         return self.policy.act(view)
 
 
-def undecided(num_players: int, seed: int, matches: int = 1, greed: float = 0.3) -> Iterator[Match]:
+def undecided(num_players: int, seed: int, matches: int = 5, greed: float = 0.3) -> Iterator[Match]:
     """The positions of random matches in which somebody is to act."""
     return (match for match in positions(num_players, seed, matches, greed) if match.winner is None)
 
 
-def collected(num_players: int, seed: int, matches: int = 1) -> np.ndarray:
+def collected(num_players: int, seed: int, matches: int = 5) -> np.ndarray:
     """Records of such positions [N]."""
     return np.concatenate([match.copy()._games for match in undecided(num_players, seed, matches)])
 

@@ -28,13 +28,13 @@ def test_a_policy_overrides_one_form():
 @pytest.mark.parametrize("policy", [First(), Last(), Random(), Greedy()])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_all_forms_agree(policy, num_players):
-    games = collected(num_players, seed=1)
+    games = collected(num_players, seed=1, matches=3)
     views = views_of(games)
     seeds = np.arange(len(games), dtype=np.uint64)
     keys = keys_of(views, seeds)
     many = policy.act_many(views, keys)
     assert many.shape == (len(games),) and many.dtype == np.int64
-    for i in range(len(games)):
+    for i in range(0, len(games), 10):
         assert policy.choose(views[i], int(keys[i])) == many[i]
         policy.reset(int(seeds[i]))
         assert policy.act(views[i]) == many[i]

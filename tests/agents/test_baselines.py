@@ -23,7 +23,7 @@ PLAYERS = [2, 3, 4]
 
 
 def worth(match: Match, action: int) -> tuple[int, int]:
-    """Greedy's order as its description says it: credit now (an overshoot below nothing, R6.1), then the heavier tile."""
+    """Greedy's order as its description says it: credit now, an overshoot below nothing (R6.1); the heavier tile."""
     total = sum_after(match, action)
     credit = total if total % 5 == 0 else 0
     room = 5 * match.variant.target - match.scores[match.turn % match.num_sides]
@@ -35,14 +35,14 @@ def worth(match: Match, action: int) -> tuple[int, int]:
 def test_always_legal(name, num_players):
     agent = make_agent(name)
     agent.reset(0)
-    for match in undecided(num_players, seed=10, matches=scaled(20)):
+    for match in undecided(num_players, seed=10, matches=scaled(8)):
         assert agent.act(View.of(match)) in match.legal_actions()
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(num_players):
     greedy, choices, avoided = Greedy(), 0, 0
-    for match in undecided(num_players, seed=11, matches=scaled(30)):
+    for match in undecided(num_players, seed=11, matches=scaled(20)):
         legal = match.legal_actions()
         chosen = greedy.act(View.of(match))
         if legal[0] >= DRAW:
@@ -52,7 +52,7 @@ def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(n
         assert chosen == next(action for action in legal if worth(match, action) == best)
         choices += len(legal) > 1
         avoided += any(worth(match, action)[0] < 0 for action in legal) and best[0] >= 0
-    assert choices > scaled(500) and avoided > scaled(20, 0)
+    assert choices > scaled(300) and avoided > scaled(3, 0)
 
 
 def overshoot_or_not(score: int) -> Match:
@@ -97,7 +97,7 @@ def test_greedy_breaks_ties_by_the_heavier_tile():
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_random_is_uniform_over_the_legal_actions(num_players):
-    match = next(m for m in undecided(num_players, seed=12, matches=9) if len(m.legal_actions()) == 3)
+    match = next(m for m in undecided(num_players, seed=12, matches=20) if len(m.legal_actions()) == 3)
     count = scaled(9_000, 0.1)
     games = np.concatenate([match._games] * count)
     views = Views(games, games["turn"])
@@ -130,7 +130,7 @@ def test_random_does_not_follow_the_deal():
 def test_kernels_do_not_see_what_is_hidden(seed, num_players, policy):
     """R2.2, D6: the kernels are given full records in compiled match-ups, so they themselves must not look."""
     rng = random.Random(seed)
-    games = [m.copy() for m in undecided(num_players, seed=seed)][:: scaled(3, 1)]
+    games = [m.copy() for m in undecided(num_players, seed=seed, matches=1)][:40]
     others = [reshuffled(match, rng) for match in games]
     keys = np.random.default_rng(seed).integers(0, 2**64, len(games), np.uint64)
     chosen, same = np.empty(len(games), np.int64), np.empty(len(games), np.int64)

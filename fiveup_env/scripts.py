@@ -1,0 +1,87 @@
+"""Where the training scripts and their configs are: inside an installed package, or beside it in a checkout."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+class ConfigError(ValueError):
+    """A config that cannot be used; the message is one line."""
+
+
+def folder(name: str) -> Path:
+    """The folder `training` or `configs`.
+
+    Raises:
+        ConfigError: if this installation has none.
+    """
+    for place in (PACKAGE / name, PACKAGE.parent / name):
+        if place.is_dir():
+            return place
+    raise ConfigError(f"this installation of fiveup-env has no folder {name!r}")
+
+
+def find_config(given: str) -> Path:
+    """The config file at a path, or the shipped one of that name (`quickstart`, `configs/quickstart.yaml`).
+
+    Raises:
+        ConfigError: if there is none, naming those there are.
+    """
+    if Path(given).is_file():
+        return Path(given)
+    shipped = {path.stem: path for path in sorted(folder("configs").glob("*.yaml"))}
+    name = given.removeprefix("configs/").removesuffix(".yaml")
+    if name not in shipped:
+        raise ConfigError(f"there is no config {given!r}{_instead(name, shipped)}")
+    return shipped[name]
+
+
+def script_of(config: Path) -> str:
+    """The training script that a config names by its key `script`.
+
+    Raises:
+        ConfigError: if the file cannot be read, is no YAML mapping, or names no script.
+    """
+    try:
+        content: Any = yaml.safe_load(config.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(f"{config}: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{config}: a config is a list of `key: value` lines")
+    there = {path.stem: path for path in sorted(folder("training").glob("[a-z]*.py"))}
+    if "script" not in content:
+        raise ConfigError(f"{config}: the key 'script' is missing; scripts: {', '.join(there)}")
+    name = content["script"]
+    if not isinstance(name, str) or name not in there:
+        raise ConfigError(f"{config}: there is no training script {name!r}{_instead(str(name), there)}")
+    return name
+
+
+def train(given: str, resume: bool = False) -> None:
+    """Run the training script that a config names.
+
+    Raises:
+        ConfigError: if there is no such config or script.
+    """
+    config = find_config(given)
+    home, script = folder("training"), script_of(config)
+    if home.parent == PACKAGE:
+        module = importlib.import_module(f"{PACKAGE.name}.training.{script}")
+    else:
+        sys.path.insert(0, str(home.parent))
+        module = importlib.import_module(f"training.{script}")
+    module.main(config, resume=resume)
+
+
+def _instead(name: str, there: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, there, 1)
+    return f", did you mean {close[0]!r}?" if close else f"; there are: {', '.join(there)}"

@@ -1,0 +1,124 @@
+"""`evaluate`: symmetric where it must be, decided by its seed, and clear about bad arguments."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from fiveup_env.agents.base import AgentError
+from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.evaluation.report import notes, report, table
+from tests.agents.support import First, Rng
+from tests.rules.support import scaled
+
+PLAYERS = [2, 3, 4]
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+@pytest.mark.parametrize("agent", ["random", "greedy", Rng()], ids=str)
+def test_an_agent_against_itself_is_exactly_even(num_players, agent):
+    """All seatings of a deal are then the same match, of which every side wins its share."""
+    result = evaluate(agent, agent, num_players, 30)
+    assert result.win_rate.value == pytest.approx(result.chance, abs=1e-12)
+    assert result.win_rate.high - result.win_rate.low < 1e-9
+    assert result.points_per_round.value == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+@pytest.mark.parametrize(("a", "b"), [("greedy", "random"), (First(), "random"), (Rng(), First())], ids=str)
+def test_two_sides_are_antisymmetric(num_players, a, b):
+    one, other = evaluate(a, b, num_players, 40, seed=3), evaluate(b, a, num_players, 40, seed=3)
+    assert one.win_rate.value == pytest.approx(1 - other.win_rate.value)
+    assert one.win_rate.low == pytest.approx(1 - other.win_rate.high)
+    assert one.points_per_round.value == pytest.approx(-other.points_per_round.value)
+    assert one.rounds_per_match == other.rounds_per_match
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_greedy_beats_random(num_players):
+    result = evaluate("greedy", "random", num_players, scaled(600, 0.1))
+    assert result.win_rate.low > result.chance
+    assert result.points_per_round.low > 0
+    assert result.chance == {2: 1 / 2, 3: 1 / 3, 4: 1 / 2}[num_players]
+
+
+def test_what_is_counted():
+    result = evaluate("greedy", "random", 3, 100, seed=5)
+    assert (result.deals, result.matches) == (34, 102)  # rounded up to whole deals
+    won = result.results.winner == np.arange(3)
+    assert result.win_rate.value == pytest.approx(won.mean())
+    assert result.rounds_per_match == pytest.approx(result.results.rounds.mean())
+    assert result.points_per_round.value == pytest.approx(result.results.lead.sum() / result.results.rounds.sum())
+    assert result.unfinished == 0
+
+
+def test_unfinished_matches_count_as_chance():
+    result = evaluate("greedy", "random", 2, 10, max_rounds=1)
+    assert result.unfinished == 10 and result.max_rounds == 1
+    assert result.win_rate.value == 0.5
+    assert result.rounds_per_match == 1
+    assert result.points_per_round.value != 0
+
+
+def test_the_seed_decides_everything():
+    assert evaluate("greedy", "random", 4, 20, seed=1) == evaluate("greedy", "random", 4, 20, seed=1)
+    assert evaluate("greedy", "random", 4, 20, seed=1) != evaluate("greedy", "random", 4, 20, seed=2)
+    assert evaluate("random", Rng(), 4, 20, seed=1) == evaluate("random", Rng(), 4, 20, seed=1)
+
+
+def test_names():
+    result = evaluate("greedy", First(), 4, 2)
+    assert (result.a, result.b) == ("greedy", "First")
+
+
+def test_as_dict_is_json():
+    plain = json.loads(json.dumps(evaluate("greedy", "random", 4, 2).as_dict(), allow_nan=False))
+    assert plain["win_rate"]["interval"] == [0, 1]  # a lone deal
+    assert plain["points_per_round"]["interval"] == [None, None]
+    assert (plain["a"], plain["b"], plain["matches"], plain["chance"]) == ("greedy", "random", 2, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"matches": 0}, "matches must be an integer from 1 to 1000000000, not 0"),
+        ({"matches": 2.5}, "matches must be an integer"),
+        ({"num_players": 5}, "num_players must be an integer from 2 to 4, not 5"),
+        ({"seed": -1}, "a seed is an integer from 0"),
+        ({"max_rounds": 0}, "max_rounds must be an integer from 1"),
+        ({"b": "nobody"}, "there is no agent 'nobody'"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(**({"a": "greedy", "b": "random", "matches": 2} | arguments))
+
+
+def test_an_agent_error_is_a_value_error():
+    assert issubclass(AgentError, ValueError)
+
+
+def shown(result: MatchUp, width: int = 100) -> str:
+    text = io.StringIO()
+    Console(width=width, file=text).print(report(result))
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_the_report_says_it_all(num_players):
+    result = evaluate("greedy", "random", num_players, 60)
+    text = shown(result)
+    for piece in ("greedy against random", f"{100 * result.win_rate.value:.1f}%", f"{100 * result.chance:.1f}%"):
+        assert piece in text
+    assert f"{result.points_per_round.value:+.2f}" in text
+    assert "95% interval" in text and "Wilson" in text and "60 matches" in text
+    assert table(result).row_count == 2
+
+
+def test_the_report_names_unfinished_matches():
+    text = "\n".join(notes(evaluate("greedy", "random", 4, 4, max_rounds=1)))
+    assert "4 unfinished after 1 rounds, each counted as 50.0% won" in text
