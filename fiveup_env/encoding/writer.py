@@ -74,7 +74,7 @@ def write_observation(
     """Write what `seat` sees into `out` [F].
 
     Args:
-        out: float32, or uint8 for bare codes; zero behind the observation if it is longer.
+        out: float32, or uint8 for bare codes; if it is longer than the observation, the rest becomes zero.
         row: scratch, uint8 [512].
         start: `offset_table()`.
         unit: `unit_table()` for float32, None for uint8.
@@ -86,6 +86,8 @@ def write_observation(
         write_as_codes(out, row, size)
     else:
         write_as_floats(out, row, unit[players], size)
+    for i in range(size, len(out)):
+        out[i] = 0
 
 
 @kernel(inline=True)
