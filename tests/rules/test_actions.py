@@ -102,7 +102,7 @@ def test_no_such_id(function, action):
     ids=str,
 )
 def test_no_such_action(action):
-    with pytest.raises(ValueError, match="is not an action of the game|a tile "):
+    with pytest.raises(ValueError, match=r"is not an action of the game|a tile "):
         encode(action)
 
 

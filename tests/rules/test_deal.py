@@ -1,6 +1,7 @@
 """R1 and R2: the set, the sides, the deal, the lot, whose turn it is."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -98,7 +99,7 @@ def test_neighbours_in_the_shuffle_are_independent(num_players):
     follows = Counter()
     for seed in range(DEALS // 8):
         order = Match(num_players, seed=seed << 32).game.boneyard.tolist()
-        follows.update(zip(order, order[1:], strict=False))
+        follows.update(pairwise(order))
     assert_uniform(follows[a, b] for a in range(28) for b in range(28) if a != b)
 
 

@@ -1,0 +1,1 @@
+"""Tests of what a seat may see, as tensors."""
