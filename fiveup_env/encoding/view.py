@@ -123,7 +123,7 @@ class View:
 
     def __init__(self, game: Game, seat: int) -> None:
         """Copies the record and erases what the seat cannot know."""
-        if not 0 <= seat < int(game.num_players):
+        if not 0 <= seat < int(game["num_players"]):
             raise ValueError(f"seat must be from 0 to {int(game.num_players) - 1}, not {seat!r}")
         self.seat = seat
         self._match = Match.of(game)

@@ -11,6 +11,7 @@ import numpy as np
 from fiveup_env.rules import turn as rules
 from fiveup_env.rules.actions import DRAW, Tile, checked_id, describe
 from fiveup_env.rules.game import (
+    GAME,
     MATCH_OVER,
     RAW_PER_POINT,
     Game,
@@ -203,7 +204,7 @@ class Match:
     def of(cls, game: Game) -> Match:
         """A match over a copy of a record (of dtype `GAME`), for example one of a vector env's."""
         match = cls.__new__(cls)
-        match._games = new_games(1)
+        match._games = np.zeros(1, GAME)  # zeros: equality compares padding bytes too
         match._games[0] = game
         match._mask = np.zeros(121, np.int8)
         match._refresh()
@@ -255,7 +256,7 @@ class Match:
     @property
     def turn(self) -> int:
         """Seat to act; once the match is over, the seat that acted last."""
-        return int(self.game.turn)
+        return int(self._games["turn"][0])  # many times faster than as an attribute of the record
 
     @property
     def opener(self) -> int:

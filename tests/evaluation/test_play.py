@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 
 import numpy as np
@@ -209,3 +210,14 @@ def test_won_and_lead():
 def test_deals_and_policies_have_different_seeds():
     plan = Plan(4, 100, random.Random(0).getrandbits(64))
     assert not set(plan.seeds(DEALS)) & set(plan.seeds(POLICIES))
+
+
+GOLDEN = {2: "4ce4d8a0a9ec", 3: "017428944f0c", 4: "35c601cfde9a"}
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_the_same_bits_everywhere(num_players):
+    """Deals, lots and the baselines' choices by seed, with and without the compiler; a change is a new version."""
+    results = play_matches(Greedy(), Random(), Plan(num_players, 2, 5), silent)
+    data = results.scores.tobytes() + results.rounds.tobytes()
+    assert hashlib.sha256(data).hexdigest()[:12] == GOLDEN[num_players]
