@@ -23,20 +23,21 @@ def checked_reset_options(given: Mapping[str, Any] | None, known: Sequence[str])
     return {name: value for name, value in (given or {}).items() if value is not None}
 
 
-def checked_deal(wanted: Any, variant: Variant, seed: int) -> int | Match:
+def checked_deal(wanted: Any, variant: Variant, scores: Sequence[int], seed: int) -> int | Match:
     """What to start from: a seed of deals, or a match.
 
     Args:
         wanted: a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`), a seed as in `Match(seed=...)`,
             or a `Match` that is going on.
         variant: what is to be played.
-        seed: from which the rounds after a given deal are dealt.
+        scores: raw points per side at which such a mapping starts.
+        seed: from which the rounds after it are dealt.
 
     Raises:
         ValueError: if it is none of these, or not a deal of this variant.
     """
     if isinstance(wanted, Mapping):
-        wanted = _match_from(wanted, variant, seed)
+        wanted = _match_from(wanted, variant, scores, seed)
     if not isinstance(wanted, Match):
         return checked_seed(wanted)
     if wanted.variant != variant:
@@ -46,11 +47,11 @@ def checked_deal(wanted: Any, variant: Variant, seed: int) -> int | Match:
     return wanted
 
 
-def _match_from(wanted: Mapping[str, Any], variant: Variant, seed: int) -> Match:
+def _match_from(wanted: Mapping[str, Any], variant: Variant, scores: Sequence[int], seed: int) -> Match:
     if set(wanted) != set(DEAL_KEYS):
         raise ValueError(f"a deal has the keys {', '.join(DEAL_KEYS)}, not {', '.join(map(str, wanted))}")
     if len(wanted["hands"]) != variant.num_players:
         raise ValueError(f"a deal needs {variant.num_players} hands, not {len(wanted['hands'])}")
     return Match.from_deal(
-        **wanted, seed=seed, hand_size=variant.hand_size, target=variant.target, max_pip=variant.max_pip
+        **wanted, scores=scores, seed=seed, hand_size=variant.hand_size, target=variant.target, max_pip=variant.max_pip
     )

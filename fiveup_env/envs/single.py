@@ -158,7 +158,9 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if "scores" in given:
             given["scores"] = checked_scores(given["scores"], self._variant)
         if "deal" in given:
-            given["deal"] = checked_deal(given["deal"], self._variant, episode_seed(np.uint64(first), episode))
+            scores = given.get("scores", self.options.scores)
+            deal_seed = episode_seed(np.uint64(first), episode)
+            given["deal"] = checked_deal(given["deal"], self._variant, scores, deal_seed)
         super().reset(seed=None if seed is None else first)
         self._going_on = False
         self._seed, self._episode = first, episode

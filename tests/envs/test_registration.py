@@ -1,0 +1,62 @@
+"""The names under which Gymnasium makes the environments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.envs.single import FiveUpEnv
+from fiveup_env.registration import ENV_ID, register_envs
+
+
+def test_registering_twice_is_as_good_as_once() -> None:
+    register_envs()
+    spec = gymnasium.spec(ENV_ID)
+    register_envs()
+    assert gymnasium.spec(ENV_ID) is spec
+    assert ENV_ID == "fiveup_env/FiveUp-v0"
+
+
+def test_make_passes_the_options_on() -> None:
+    register_envs()
+    env = gymnasium.make(ENV_ID, num_players=3, opponents="greedy", draws="auto")
+    assert isinstance(env.unwrapped, FiveUpEnv)
+    assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"
+    observation, _ = env.reset(seed=0)
+    assert observation in env.observation_space
+
+
+def test_single_envs_in_gymnasiums_vector_env() -> None:
+    register_envs()
+    envs = gymnasium.make_vec(ENV_ID, num_envs=3, vectorization_mode="sync", num_players=2)
+    _, infos = envs.reset(seed=1)
+    for _ in range(30):
+        actions = np.array([np.flatnonzero(mask)[0] if mask.any() else 0 for mask in infos["action_mask"]])
+        _, rewards, *_, infos = envs.step(actions)
+        assert rewards.shape == (3,) and infos["action_mask"].shape == (3, 121)
+    envs.close()
+
+
+def test_make_vec_gives_the_native_vector_env() -> None:
+    register_envs()
+    envs = gymnasium.make_vec(ENV_ID, num_envs=3, num_players=2, opponents="greedy")
+    assert isinstance(envs.unwrapped, FiveUpVectorEnv)
+    observations, infos = envs.reset(seed=[1, 2, 3])
+    assert observations["action_mask"].shape == (3, 121)
+    for i, seed in enumerate((1, 2, 3)):
+        _, info = FiveUpEnv(2, opponents="greedy").reset(seed=seed)
+        assert np.array_equal(info["action_mask"], observations["action_mask"][i])
+        assert info["seat"] == infos["seat"][i]
+
+
+def test_registering_imports_no_compiler_and_no_learning_library() -> None:
+    code = (
+        "import sys; from fiveup_env.registration import register_envs; register_envs(); "
+        "print([name for name in ('numba', 'torch', 'stable_baselines3', 'pettingzoo') if name in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert out.stdout.strip() == "[]"
