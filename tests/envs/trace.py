@@ -1,0 +1,162 @@
+"""What an episode must be, played out by `Match` alone and in plain Python: the yardstick for every environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from fiveup_env.agents.base import Policy
+from fiveup_env.encoding.rewards import REWARDS
+from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.actions import DRAW
+from fiveup_env.rules.batch import spread_seeds
+from fiveup_env.rules.match import Match
+
+# Close enough to the target that a match is over in a few rounds, far enough that it is not over in one.
+CLOSE = (255, 240, 250)
+ENDS: dict[str, dict[str, Any]] = {
+    "match": {"episode": "match"},
+    "truncated": {"episode": "match", "max_rounds": 2},
+    "round": {"episode": "round"},
+}
+
+
+def sides_of(num_players: int) -> int:
+    """Number of sides (R1.2)."""
+    return 3 if num_players == 3 else 2
+
+
+def choice(observation: np.ndarray, mask: np.ndarray) -> int:
+    """A legal action that depends on nothing but what is seen, so that every environment is given the same ones."""
+    legal = np.flatnonzero(mask)
+    return int(legal[crc32(observation.tobytes()) % len(legal)])
+
+
+class Chooser(Policy):
+    """Plays `choice`; compiled code has to ask it."""
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        return np.array([choice(*seen) for seen in zip(*views.observe(), strict=True)], np.int64)
+
+
+@dataclass(frozen=True)
+class Ply:
+    """A decision: what is seen before it, and what comes of it. `gains`: reward scheme -> float per side."""
+
+    seat: int
+    observation: np.ndarray
+    mask: np.ndarray
+    action: int
+    gains: dict[str, list[float]]
+    terminated: bool
+    truncated: bool
+
+
+@dataclass
+class Trace:
+    """An episode. `length` counts decisions, `rounds` those begun."""
+
+    num_players: int
+    plies: list[Ply] = field(default_factory=list)
+    winner: int | None = None
+    scores: tuple[int, ...] = ()
+    rounds: int = 0
+
+    def learner(self, seats: Sequence[int], reward: str) -> list[tuple[Ply, float]]:
+        """The decisions of some seats of one side, each with the side's reward up to the next one."""
+        side = seats[0] % sides_of(self.num_players)
+        mine = [i for i, ply in enumerate(self.plies) if ply.seat in seats]
+        decisions = []
+        for number, i in enumerate(mine):
+            following = mine[number + 1] if number + 1 < len(mine) else len(self.plies)
+            total = 0.0
+            for ply in self.plies[i if number else 0 : following]:
+                total += ply.gains[reward][side]
+            decisions.append((self.plies[i], total))
+        return decisions
+
+
+def standing(match: Match, reward: str, side: int) -> float:
+    """Potential of a side under "points" or "equity" (see `encoding.rewards`)."""
+    others = [score for other, score in enumerate(match.scores) if other != side]
+    if reward == "points":
+        return (match.scores[side] - sum(others) / len(others)) / 305
+    own, best = 305 - match.scores[side], 305 - max(others)
+    return (best - own) / (own + best)
+
+
+def final_win(winner: int | None, sides: int) -> list[float]:
+    """What "win" pays at the end."""
+    if winner is None:
+        return [0.0] * sides
+    return [1.0 if side == winner else -1.0 / (sides - 1) for side in range(sides)]
+
+
+def _forced(match: Match, skip_single: bool) -> bool:
+    legal = match.legal_actions()
+    return legal[0] >= DRAW or (skip_single and len(legal) == 1)
+
+
+def play_out(
+    num_players: int,
+    seed: int,
+    *,
+    draws: str = "explicit",
+    episode: str = "match",
+    max_rounds: int | None = None,
+    scores: Sequence[int] | None = None,
+    skip_single: bool = False,
+) -> Trace:
+    """An episode in which every seat plays `choice`."""
+    match = Match(num_players, seed=seed, scores=scores)
+    trace, sides = Trace(num_players), match.num_sides
+    ended, truncated = False, False
+
+    def play(action: int) -> None:
+        nonlocal ended, truncated
+        number = match.round_number
+        match.play(action)
+        over = match.round_number != number
+        trace.rounds, trace.winner = number, match.winner
+        if episode == "round" and (over or match.winner is not None):
+            assert match.last_round is not None
+            trace.winner, ended = match.last_round["winner"], True
+        ended = ended or match.winner is not None
+        truncated = not ended and over and max_rounds is not None and number >= max_rounds
+
+    while not (ended or truncated):
+        view = View.of(match)
+        seat, observation, mask = match.turn, view.observation(), match.action_mask()
+        before = {name: [standing(match, name, side) for side in range(sides)] for name in ("points", "equity")}
+        action = choice(observation, mask)
+        play(action)
+        while draws == "auto" and not (ended or truncated) and _forced(match, skip_single):
+            play(match.legal_actions()[0])
+        gains = {
+            name: [standing(match, name, side) - start for side, start in enumerate(was)]
+            for name, was in before.items()
+        }
+        gains["win"] = final_win(trace.winner, sides) if ended else [0.0] * sides
+        trace.plies.append(Ply(seat, observation, mask, action, gains, ended, truncated))
+    trace.scores = match.scores
+    return trace
+
+
+def episodes(num_players: int, seed: int, **setting: Any) -> Iterator[Trace]:
+    """The episodes that follow from a seed: the first is dealt from it, the later ones from its streams."""
+    streams = np.zeros(64, np.uint64)
+    spread_seeds(np.uint64(seed), 0, streams)
+    for number, dealt in enumerate(streams):
+        yield play_out(num_players, int(dealt) if number else seed, **setting)
+
+
+def same_bits(left: np.ndarray, right: np.ndarray) -> bool:
+    """Equal dtypes, shapes and bits (so that -0.0 is not 0.0)."""
+    return left.dtype == right.dtype and left.shape == right.shape and left.tobytes() == right.tobytes()
+
+
+assert set(REWARDS) == {"win", "points", "equity"}
