@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -21,8 +20,8 @@ def when_imported(name: str, call: Callable[[], None]) -> None:
         sys.meta_path.insert(0, _Watch(name, call))
 
 
-class _Watch(MetaPathFinder):
-    """Leaves finding and loading to the other finders, and calls when the one package is loaded."""
+class _Watch:
+    """A finder on `sys.meta_path` that leaves finding and loading to the others, and calls when the package is loaded."""
 
     def __init__(self, name: str, call: Callable[[], None]) -> None:
         self.name, self.call = name, call

@@ -43,8 +43,7 @@ Info = dict[str, Any]
 Observation = dict[str, Any]
 
 RENDER_MODES = ("human", "ansi")
-# PettingZoo's own tests pass an option "options", to see that it is accepted.
-RESET_OPTIONS = ("deal", "scores", "options")
+RESET_OPTIONS = ("deal", "scores")
 _DERIVED = ("_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
 _NOBODY = np.zeros(NUM_ACTIONS, np.int8)
 _NOBODY.setflags(write=False)
@@ -158,7 +157,9 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             ValueError: if an argument is wrong; nothing is changed then.
         """
         first, episode = self._next_episode(seed)
-        state = self._dealt(checked_reset_options(options, RESET_OPTIONS), first, episode)
+        # PettingZoo's own tests pass an option "options", to see that it is accepted.
+        given = {name: value for name, value in (options or {}).items() if name != "options"}
+        state = self._dealt(checked_reset_options(given, RESET_OPTIONS), first, episode)
         outcome = begin(state)
         if outcome & STATUS:
             raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
@@ -184,15 +185,16 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     def _dealt(self, given: Mapping[str, Any], first: int, episode: int) -> np.ndarray:
         """A new record with the deal and scores that were asked for."""
-        state = self._blank.copy()
+        state, scores = self._blank.copy(), self._starting_scores
+        if "scores" in given:
+            scores = checked_scores(given["scores"], self._variant)
         seed = int(episode_seed(np.uint64(first), episode))
-        start = checked_deal(given["deal"], self._variant, seed) if "deal" in given else seed
+        start = checked_deal(given["deal"], self._variant, scores, seed) if "deal" in given else seed
         if isinstance(start, Match):
             state["game"][0] = start.game
         else:
             deal(state, np.uint64(start))
         if "scores" in given or not isinstance(given.get("deal"), Match):
-            scores = checked_scores(given["scores"], self._variant) if "scores" in given else self._starting_scores
             state["game"]["scores"][0, : len(scores)] = scores
         return state
 

@@ -1,0 +1,526 @@
+"""The AEC contract: the game of `Match`, observations at any time, copies, seeds, errors, draws, truncation, render."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo import AECEnv
+
+from fiveup_env import IllegalActionError, Match, Variant, View, fiveup_v0
+from fiveup_env.rules.actions import DRAW, PASS, Lead, encode
+from fiveup_env.rules.tiles import TILES
+from tests.envs.aecs import PLAYERS, everything, legal, same, walk
+
+# the same game as Match
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_same_seed_and_actions_as_match(num_players: int) -> None:
+    env = fiveup_v0.raw_env(num_players=num_players)
+    for seed in range(15):
+        env.reset(seed=seed)
+        match, events = Match(num_players, seed), ()
+        for step in walk(env, seed):
+            assert env.match == match
+            assert all(info["events"] == events for info in env.infos.values())
+            if step.over:
+                assert match.winner is not None and match.legal_actions() == []
+            else:
+                assert step.agent == f"player_{match.turn}"
+                assert legal(step.observation["action_mask"]) == match.legal_actions()
+                events = match.play(step.action)
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+@pytest.mark.parametrize("kind", [{}, {"draws": "auto"}, {"observation": "dict", "history_length": 9}], ids=str)
+def test_every_agent_observes_at_any_time(kind: dict[str, Any], num_players: int) -> None:
+    env = fiveup_v0.raw_env(num_players=num_players, max_rounds=2, **kind)
+    env.reset(seed=4)
+    for step in walk(env, 4):
+        for seat, agent in enumerate(env.possible_agents):
+            seen, view = env.observe(agent), View(env.match.game, seat)
+            assert seen in env.observation_space(agent)
+            acts = agent == step.agent and not step.over
+            assert seen["action_mask"].any() == acts
+            assert same(seen["action_mask"], view.action_mask() if acts else np.zeros(121, np.int8))
+            vector = view.observation() if kind.get("observation") != "dict" else view.sections()
+            assert same(seen["observation"], vector)
+            if "history" in seen:
+                history, mask = view.views.history(9)
+                assert same((seen["history"], seen["history_mask"]), (history[0], mask[0]))
+        for agent, info in env.infos.items():
+            acts = agent == step.agent and not step.over
+            assert set(info) == {"action_mask", "events", "forced"}
+            assert same(info["action_mask"], env.observe(agent)["action_mask"]) and info["action_mask"].any() == acts
+
+
+def test_what_was_handed_out_stays_as_it_was() -> None:
+    env = fiveup_v0.raw_env(max_rounds=2)
+    env.reset(seed=1)
+    kept = []
+    for step in walk(env, 1):
+        infos = dict(env.infos)
+        kept.append((step, infos, copy.deepcopy((step, infos))))
+        step.observation["observation"][:] = -1  # a user may do as it likes with its arrays
+        assert (env.observe(step.agent)["observation"] >= 0).all()
+        kept[-1] = (step, infos, copy.deepcopy((step, infos)))
+    assert all(same(list(step), list(before[0])) and same(infos, before[1]) for step, infos, before in kept)
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_state_is_the_whole_truth(num_players: int) -> None:
+    env = fiveup_v0.raw_env(num_players=num_players, max_rounds=1)
+    env.reset(seed=8)
+    for step in walk(env, 8):
+        state, match = env.state(), env.match
+        assert state in env.state_space
+        for relative in range(num_players):
+            held = match.hands[(match.turn + relative) % num_players]
+            part = state[28 * relative : 28 * relative + 28]
+            assert [TILES[t] for t in np.flatnonzero(part)] == list(held)
+        order = state[28 * num_players : 28 * num_players + 28]
+        drawn_next = sorted(np.flatnonzero(order), key=lambda t: order[t])
+        assert [TILES[t] for t in drawn_next] == list(match.boneyard)
+        if not step.over:
+            assert same(state[28 * num_players + 28 :], step.observation["observation"])
+
+
+# copies
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+@pytest.mark.parametrize("kind", [{}, {"draws": "auto", "reward": "points", "history_length": 4}], ids=str)
+@pytest.mark.parametrize("make", [fiveup_v0.env, fiveup_v0.raw_env])
+def test_copies_at_every_ply_go_on_identically(make: Any, kind: dict[str, Any], num_players: int) -> None:
+    """Each ply the game goes on in a copy of the copy; an env that was never copied is played beside it."""
+    copies = [lambda e: pickle.loads(pickle.dumps(e)), copy.deepcopy]
+    if make is fiveup_v0.raw_env:  # copy.copy of a wrapper is PettingZoo's
+        copies.append(copy.copy)
+    env, untouched = (make(num_players=num_players, max_rounds=3, **kind) for _ in range(2))
+    env.reset(seed=2)
+    untouched.reset(seed=2)
+    for ply, step in enumerate(walk(untouched, 2)):
+        assert same(everything(env), everything(untouched))
+        original, before = env, everything(env)
+        env = copies[ply % len(copies)](original)
+        env.step(step.action)
+        assert same(everything(original), before)
+    assert env.agents == []
+    env.reset()
+    untouched.reset()
+    assert same(everything(env), everything(untouched))
+
+
+def test_copies_have_their_own_spaces_and_sample_alike() -> None:
+    env = fiveup_v0.raw_env()
+    env.reset(seed=0)
+    env.action_space("player_1").seed(5)
+    twin = copy.deepcopy(env)
+    assert twin.action_space("player_1") is not env.action_space("player_1")
+    assert [twin.action_space("player_1").sample() for _ in range(9)] == [
+        env.action_space("player_1").sample() for _ in range(9)
+    ]
+
+
+def test_a_pickle_of_another_version_is_refused() -> None:
+    env = fiveup_v0.raw_env()
+    kept = env.__getstate__()
+    with pytest.raises(ValueError, match="this version needs"):
+        fiveup_v0.raw_env().__setstate__(kept | {"_state": kept["_state"][:-1]})
+
+
+# seeds
+
+
+@pytest.mark.parametrize("kind", [{}, {"episode": "round"}], ids=str)
+def test_seeds_decide_this_episode_and_those_after_it(kind: dict[str, Any]) -> None:
+    one, other = fiveup_v0.raw_env(**kind), fiveup_v0.raw_env(**kind)
+    one.reset(seed=11)
+    assert one.match == Match(4, 11)
+    first = [one.match]
+    for _ in range(4):
+        one.reset()
+        first.append(one.match)
+    other.reset(seed=11)
+    second = [other.match]
+    for episode in range(4):
+        np.random.seed(episode)  # noqa: NPY002
+        random.seed(episode)
+        for _ in walk(other, episode):  # what is played in an episode does not change the next
+            pass
+        other.reset()
+        second.append(other.match)
+    assert first == second
+    assert len({match.hands for match in first}) == 5
+    one.reset(seed=11)
+    assert one.match == first[0]
+
+
+def test_without_any_seed_envs_differ() -> None:
+    envs = [fiveup_v0.raw_env() for _ in range(3)]
+    for env in envs:
+        env.reset()
+    assert len({env.match.hands for env in envs}) == 3
+
+
+@pytest.mark.parametrize("seed", [0, 2**64 - 1, np.int32(7), np.uint64(2**63)])
+def test_all_seeds_of_a_match_are_seeds(seed: Any) -> None:
+    env = fiveup_v0.raw_env(num_players=2)
+    env.reset(seed=seed)
+    assert env.match == Match(2, seed)
+
+
+# reset options
+
+HANDS = [[(0, 1)], [(2, 3), (0, 0)], [(4, 4), (1, 1)]]
+DEAL = {"hands": HANDS, "boneyard": [(5, 5), (2, 2)], "opener": 2}
+
+
+def test_reset_to_a_given_deal_and_scores() -> None:
+    env = fiveup_v0.raw_env(num_players=3, starting_scores=(5, 5, 5))
+    env.reset(seed=3, options={"deal": DEAL, "scores": (10, -20, 300)})
+    assert env.match == Match.from_deal(**DEAL, scores=(10, -20, 300), seed=3)
+    assert env.agent_selection == "player_2"
+    env.reset(seed=3, options={"deal": DEAL})
+    assert env.match.scores == (5, 5, 5)
+    env.reset(options={"scores": (0, 0, 45)})
+    assert env.match.scores == (0, 0, 45) and env.match.hands != tuple(map(tuple, HANDS))
+    env.reset()
+    assert env.match.scores == (5, 5, 5)
+
+
+def test_reset_to_a_match_or_to_the_deals_of_a_seed() -> None:
+    match = Match(4, 9)
+    for _ in range(12):
+        match.play(match.legal_actions()[0])
+    env = fiveup_v0.raw_env()
+    env.reset(options={"deal": match})
+    assert env.match == match and env.agent_selection == f"player_{match.turn}"
+    env.step(match.legal_actions()[0])
+    match_after = match.copy()
+    match_after.play(match.legal_actions()[0])
+    assert env.match == match_after != match
+    env.reset(seed=1, options={"deal": 9})
+    assert env.match == Match(4, 9)
+
+
+def test_a_match_in_which_a_seat_must_draw_goes_on_behind_the_draws() -> None:
+    match = Match(4, 0)
+    while match.legal_actions() != [DRAW]:
+        match.play(match.legal_actions()[0])
+    env = fiveup_v0.raw_env(draws="auto")
+    env.reset(options={"deal": match})
+    forced = env.infos["player_0"]["forced"]
+    for agent, action in forced:
+        assert agent == f"player_{match.turn}" and match.legal_actions() == [action]
+        match.play(action)
+    assert forced and env.match.hands == match.hands and legal(env.last()[0]["action_mask"]) == match.legal_actions()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"deals": 3}, "'deals'"),
+        ({"deal": {"hands": HANDS, "boneyard": []}}, "hands, boneyard, opener"),
+        ({"deal": DEAL | {"hands": HANDS[:2]}}, "needs 3 hands, not 2"),
+        ({"deal": DEAL | {"opener": 3}}, "opener"),
+        ({"deal": DEAL | {"boneyard": [(0, 1)]}}, "twice"),
+        ({"deal": "today"}, "seed"),
+        ({"deal": Match(4, 0)}, "num_players=4"),
+        ({"scores": (1, 0, 0)}, "multiple of 5"),
+        ({"scores": (0, 0)}, "scores are 3 integers"),
+    ],
+)
+def test_wrong_reset_options_are_named_and_change_nothing(options: dict[str, Any], message: str) -> None:
+    env = fiveup_v0.raw_env(num_players=3)
+    env.reset(seed=5)
+    before = everything(env)
+    with pytest.raises(ValueError, match=message):
+        env.reset(options=options)
+    assert same(everything(env), before)
+    env.reset()
+    twin = fiveup_v0.raw_env(num_players=3)
+    twin.reset(seed=5)
+    twin.reset()
+    assert env.match == twin.match  # a refused reset is none in the stream of episodes either
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1", True])
+def test_wrong_seeds(seed: Any) -> None:
+    env = fiveup_v0.raw_env()
+    with pytest.raises(ValueError, match="a seed is an integer from 0"):
+        env.reset(seed=seed)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+        env.step(0)
+
+
+# options
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"num_players": 5}, ValueError, "num_players"),
+        ({"num_players": True}, ValueError, "num_players"),
+        ({"episode": "game"}, ValueError, "episode must be one of 'match', 'round', not 'game'"),
+        ({"reward": "loss"}, ValueError, "reward must be one of"),
+        ({"observation": "image"}, ValueError, "observation must be one of"),
+        ({"draws": None}, ValueError, "draws must be one of"),
+        ({"max_rounds": 0}, ValueError, "max_rounds must be an integer from 1"),
+        ({"history_length": -1}, ValueError, "history_length"),
+        ({"starting_scores": (305, 0)}, ValueError, "305"),
+        ({"starting_scores": (0, 0, 0)}, ValueError, "scores are 2 integers"),
+        ({"hand_size": 8}, ValueError, "do not fit"),
+        ({"target": 0}, ValueError, "target"),
+        ({"max_pip": 7}, ValueError, "max_pip"),
+        ({"render_mode": "rgb_array"}, ValueError, "render_mode must be one of"),
+        ({"players": 4}, TypeError, "there is no option 'players': the options are num_players"),
+    ],
+)
+def test_wrong_options_are_named(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    for make in (fiveup_v0.env, fiveup_v0.raw_env, fiveup_v0.parallel_env):
+        with pytest.raises(error, match=message):
+            make(**options)
+
+
+def test_variants_and_starting_scores() -> None:
+    env = fiveup_v0.raw_env(num_players=2, hand_size=3, target=11, max_pip=3, starting_scores=(10, 25))
+    env.reset(seed=0)
+    assert env.match.variant == Variant(2, 3, 11, 3) and env.match.scores == (10, 25)
+    assert [step.agent for step in walk(env, 0)][-2:] in (["player_0", "player_1"], ["player_1", "player_0"])
+
+
+# truncation
+
+
+@pytest.mark.parametrize("max_rounds", [1, 3])
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_max_rounds_truncates_for_all(num_players: int, max_rounds: int) -> None:
+    env = fiveup_v0.raw_env(num_players=num_players, max_rounds=max_rounds)
+    env.reset(seed=6)
+    ended = [step for step in walk(env, 6) if step.over]
+    assert env.match.round_number == max_rounds and env.match.winner is None
+    assert sorted(step.agent for step in ended) == env.possible_agents
+    env.reset(seed=6)
+    while not any(env.truncations.values()):
+        env.step(legal(env.last()[0]["action_mask"])[0])
+    assert all(env.truncations.values()) and not any(env.terminations.values())
+
+
+def test_a_match_won_in_the_last_round_is_not_truncated() -> None:
+    env = fiveup_v0.raw_env(num_players=2, max_rounds=1)
+    env.reset(
+        options={"deal": {"hands": [[(5, 5), (0, 1)], [(1, 2)]], "boneyard": [], "opener": 0}, "scores": (295, 0)}
+    )
+    env.step(encode(Lead((5, 5))))
+    assert all(env.terminations.values()) and not any(env.truncations.values())
+
+
+# draws="auto"
+
+
+@pytest.mark.parametrize("variant", [{}, {"hand_size": 2, "target": 11, "max_pip": 3}], ids=str)
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_auto_draws_are_the_forced_moves_of_explicit_ones(num_players: int, variant: dict[str, int]) -> None:
+    """The same choices give the same game; `forced` says what was taken in between, the end of rounds included."""
+    kinds = {"reward": "points", "num_players": num_players, **variant}
+    auto, explicit = fiveup_v0.raw_env(draws="auto", **kinds), fiveup_v0.raw_env(**kinds)
+    for seed in range(60 if variant else 12):
+        auto.reset(seed=seed)
+        explicit.reset(seed=seed)
+        told = dict.fromkeys(auto.possible_agents, 0.0)
+        told_explicit = dict(told)
+        chosen: tuple[str, int] | None = None
+        for step in walk(auto, seed):
+            told[step.agent] += step.reward
+            if chosen:  # what followed of it
+                taken = (chosen, *step.info["forced"])
+                round_number, events = explicit.match.round_number, ()
+                for agent, action in taken:
+                    assert explicit.match.round_number == round_number  # a deal comes last
+                    assert agent == explicit.agent_selection
+                    told_explicit[agent] += explicit.last()[1]
+                    assert action in legal(explicit.last()[0]["action_mask"])
+                    assert (action in (DRAW, PASS)) == ((agent, action) != chosen)
+                    explicit.step(action)
+                    events += explicit.infos[agent]["events"]
+                assert step.info["events"] == events
+            chosen = None if step.over else (step.agent, step.action)
+            if chosen:
+                assert step.agent == explicit.agent_selection
+                assert same(step.observation["action_mask"], explicit.observe(step.agent)["action_mask"])
+        for step in walk(explicit, seed):
+            assert step.over
+            told_explicit[step.agent] += step.reward
+        assert auto.match.scores == explicit.match.scores
+        assert told == pytest.approx(told_explicit, abs=1e-9)
+
+
+@pytest.mark.parametrize("episode", ["match", "round"])
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_forced_draws_that_end_the_round_are_reported(num_players: int, episode: str) -> None:
+    """The last tile drawn blocks the round (D1) and the next is dealt: what was forced is told all the same."""
+    hands = [[(0, 0), (1, 1)], [(1, 3), (2, 2)], [(4, 5)], [(5, 6), (6, 6)]][:num_players]
+    env = fiveup_v0.raw_env(num_players=num_players, draws="auto", episode=episode)
+    env.reset(options={"deal": {"hands": hands, "boneyard": [(1, 2), (3, 4)], "opener": 0}})
+    env.step(encode(Lead((0, 0))))
+    assert env.match.round_number == (2 if episode == "match" else 1)
+    assert any(env.terminations.values()) == (episode == "round")
+    for info in env.infos.values():
+        assert info["forced"] == (("player_1", DRAW), ("player_1", DRAW))
+        assert info["events"] and all(event.kind == "blocked" for event in info["events"])
+
+
+def test_forced_passes_go_from_seat_to_seat() -> None:
+    env = fiveup_v0.raw_env(draws="auto")
+    hands = [[(0, 0), (0, 1), (0, 2)], [(1, 3), (2, 2)], [(4, 5), (4, 4)], [(5, 6), (6, 6)]]
+    env.reset(options={"deal": {"hands": hands, "boneyard": [(1, 2)], "opener": 0}})
+    env.step(encode(Lead((0, 0))))
+    assert env.agent_selection == "player_0"
+    expected = (("player_1", DRAW), ("player_1", PASS), ("player_2", PASS), ("player_3", PASS))
+    assert env.infos["player_0"]["forced"] == expected
+
+
+# errors
+
+
+def test_illegal_actions_are_named_and_change_nothing() -> None:
+    env = fiveup_v0.raw_env(num_players=3)
+    env.reset(seed=0)
+    for ply, step in enumerate(walk(env, 0)):
+        if ply % 7 or step.over:
+            continue
+        before, state = everything(env), env._state.tobytes()
+        allowed = legal(step.observation["action_mask"])
+        for action in set(range(121)) - set(allowed):
+            with pytest.raises(IllegalActionError) as error:
+                env.step(np.int64(action))
+            assert env._state.tobytes() == state
+        text = str(error.value)
+        assert step.agent in text and str(action) in text and all(str(a) in text for a in allowed)
+        assert same(everything(env), before)
+
+
+@pytest.mark.parametrize("action", [1.0, np.float32(3), "3", None, True, np.True_, [3], -1, 121, 2**70])
+def test_actions_that_are_none(action: Any) -> None:
+    env = fiveup_v0.raw_env()
+    env.reset(seed=0)
+    before = everything(env)
+    with pytest.raises(ValueError, match="an action is an integer from 0 to 120, not "):
+        env.step(action)
+    assert same(everything(env), before)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64, np.uint8, np.array])
+def test_numpy_integers_are_actions(kind: Any) -> None:
+    env, twin = fiveup_v0.raw_env(), fiveup_v0.raw_env()
+    for e in (env, twin):
+        e.reset(seed=0)
+    action = legal(env.last()[0]["action_mask"])[0]
+    env.step(kind(action))
+    twin.step(action)
+    assert same(everything(env), everything(twin))
+
+
+def ended(env: AECEnv) -> AECEnv:
+    env.reset(seed=0)
+    while not any(env.truncations.values()):
+        env.step(legal(env.last()[0]["action_mask"])[0])
+    return env
+
+
+def test_only_none_after_the_end() -> None:
+    env = ended(fiveup_v0.raw_env(max_rounds=1))
+    before = everything(env)
+    with pytest.raises(ValueError, match="the only valid action is None"):
+        env.step(3)
+    assert same(everything(env), before)
+    for _ in env.possible_agents:
+        env.step(None)
+    assert env.agents == [] and env.infos == {} and env.rewards == {}
+    assert not env.observe("player_2")["action_mask"].any()
+    with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+        env.step(None)
+    env.reset()
+    assert env.agents == env.possible_agents
+
+
+@pytest.mark.parametrize("agent", ["player_4", "player_2", 0, None])
+def test_unknown_agents(agent: Any) -> None:
+    env = fiveup_v0.raw_env(num_players=2)
+    env.reset(seed=0)
+    for call in (env.observe, env.observation_space, env.action_space):
+        with pytest.raises(ValueError, match="the agents are player_0, player_1"):
+            call(agent)
+
+
+def test_nothing_before_the_first_reset() -> None:
+    env = fiveup_v0.raw_env(render_mode="ansi")
+    for call in (lambda: env.step(3), lambda: env.observe("player_0"), env.state, lambda: env.match, env.render):
+        with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+            call()
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_an_illegal_action_in_the_wrappers_ends_the_episode(num_players: int) -> None:
+    env = fiveup_v0.env(num_players=num_players, reward="points")
+    env.reset(seed=0)
+    for _ in range(9):
+        env.step(legal(env.last()[0]["action_mask"])[-1])
+    actor, told = env.agent_selection, dict(env.unwrapped._cumulative_rewards)
+    env.step(int(np.flatnonzero(env.last()[0]["action_mask"] == 0)[0]))
+    for step in walk(env, 0):
+        assert step.over and step.action is None
+        assert not step.observation["action_mask"].any() and not step.info["action_mask"].any()
+        assert step.reward == (-1 if step.agent == actor else told[step.agent])
+    env.reset(seed=0)
+    assert env.last()[0]["action_mask"].any() and not any(env.terminations.values())
+
+
+def test_what_is_no_action_raises_in_the_wrappers_too() -> None:
+    env = fiveup_v0.env()
+    env.reset(seed=0)
+    for action in (121, -1, 1.0, "3", None):
+        with pytest.raises(AssertionError, match="not in action space"):
+            env.step(action)
+
+
+# render
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_render_shows_the_table_and_the_hand_of_the_seat_to_act_alone(num_players: int) -> None:
+    env = fiveup_v0.raw_env(num_players=num_players, render_mode="ansi", episode="round")
+    env.reset(seed=3)
+    for step in walk(env, 3):
+        text, match = env.render(), env.match
+        hands = {row.split()[0].rstrip("*"): row for row in text.splitlines() if row.startswith("  player_")}
+        for seat, hand in enumerate(match.hands):
+            row = hands[f"player_{seat}"]
+            if step.over or f"player_{seat}" == step.agent:
+                assert all(f"[{low}|{high}]" in row for low, high in hand)
+            else:
+                assert f"{len(hand)} tile" in row and "|" not in row
+        assert ("over" if step.over else f"{step.agent} to act") in text.splitlines()[0]
+        assert all(line in text for line in match.layout.lines())
+        assert f"ends sum to {match.layout.end_sum}, boneyard {len(match.boneyard)}" in text
+
+
+def test_human_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    env = fiveup_v0.raw_env(render_mode="human")
+    env.reset(seed=0)
+    assert "to act" in capsys.readouterr().out
+    env.step(legal(env.last()[0]["action_mask"])[0])
+    assert "boneyard 8" in capsys.readouterr().out
+
+
+def test_render_without_a_mode_warns() -> None:
+    env = fiveup_v0.raw_env()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None

@@ -1,0 +1,71 @@
+"""Importing the package: cheap, lazy, and Gymnasium knows its ids."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fiveup_env
+
+HEAVY = ("numba", "numpy", "gymnasium", "pettingzoo", "torch", "pygame", "stable_baselines3")
+
+
+def told_by(code: str) -> str:
+    """What a new interpreter prints; a warning fails it."""
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+
+
+def test_importing_is_cheap() -> None:
+    """Under 0.3 s: nothing heavy comes with it. The best of three, since other work may be going on."""
+    code = (
+        "import sys, time; begun = time.perf_counter(); import fiveup_env; took = time.perf_counter() - begun; "
+        f"print((took, [name for name in {HEAVY} if name in sys.modules]))"
+    )
+    results = [ast.literal_eval(told_by(code)) for _ in range(3)]
+    assert min(took for took, _ in results) < 0.3
+    assert all(heavy == [] for _, heavy in results)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import fiveup_env, gymnasium",
+        "import gymnasium, fiveup_env",
+        "import fiveup_env, importlib.util; importlib.util.find_spec('gymnasium'); import gymnasium",
+        "import fiveup_env, gymnasium, importlib; importlib.reload(gymnasium)",
+        "import fiveup_env; import gymnasium.spaces as s; import gymnasium",
+        "from fiveup_env import fiveup_v0; import gymnasium",
+    ],
+)
+def test_gymnasium_knows_the_ids_whatever_is_imported_first(code: str) -> None:
+    assert told_by(f"{code}; print('fiveup_env/FiveUp-v0' in gymnasium.registry)") == "True"
+
+
+def test_gymnasium_makes_it() -> None:
+    code = (
+        "import fiveup_env, gymnasium; env = gymnasium.make('fiveup_env/FiveUp-v0', num_players=2);"
+        "print(env.action_space)"
+    )
+    assert told_by(code) == "Discrete(121)"
+
+
+def test_what_is_exported_is_there() -> None:
+    for name in fiveup_env.__all__:
+        assert getattr(fiveup_env, name) is not None
+        assert name in dir(fiveup_env)
+    assert fiveup_env.Match(2, 0).num_players == 2
+    assert callable(fiveup_env.fiveup_v0.env)
+    with pytest.raises(AttributeError, match="no attribute 'Macth'"):
+        _ = fiveup_env.Macth
+
+
+def test_type_checkers_are_told_of_the_same_names() -> None:
+    tree = ast.parse(Path(fiveup_env.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    told = {(alias.name, node.module) for node in block.body for alias in node.names}  # type: ignore[attr-defined]
+    assert told == set(fiveup_env._HOME.items())
