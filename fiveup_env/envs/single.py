@@ -9,13 +9,14 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from fiveup_env.agents.base import Agent, own_copy
-from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.agents.base import own_copy
+from fiveup_env.agents.registry import AgentSpec
 from fiveup_env.encoding.view import View
 from fiveup_env.envs.aec_kernels import episode_seed
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
 from fiveup_env.envs.opponents import DECIDES, ILLEGAL
 from fiveup_env.envs.options import checked_options
+from fiveup_env.envs.seats import agents_around, checked_seat
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.envs.table import Table
 from fiveup_env.envs.transition import TERMINATED, TRUNCATED
@@ -102,7 +103,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         ):
             if value not in choices:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
-        self._seat = _checked_seat(seat, num_players)
+        self._seat = checked_seat(seat, num_players)
         self.illegal_action = illegal_action
         self.render_mode = render_mode
         self.action_space = action_space()
@@ -120,18 +121,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         Raises:
             ValueError: if there is no such agent or their number is wrong; nothing is changed then.
         """
-        n = self.options.num_players
-        if partner is not None and n != 4:
-            raise ValueError(f"only four players have partners (R1.2): partner must be None, not {partner!r}")
-        opposing = [relative for relative in range(1, n) if n != 4 or relative != 2]
-        named: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * len(opposing)
-        if len(named) != len(opposing):
-            raise ValueError(f"opponents must be one agent or {len(opposing)}, one per opposing seat, not {len(named)}")
-        agents: list[Agent | None] = [None] * n
-        for relative, spec in (*zip(opposing, named, strict=True), (2, partner)):
-            if spec is not None:
-                agents[relative] = own_copy(make_agent(spec, n))
-        self._agents = agents  # by seat relative to the learner's
+        agents = agents_around(opponents, partner, self.options.num_players)
+        self._agents = [None if agent is None else own_copy(agent) for agent in agents]
 
     # reset
 
@@ -154,7 +145,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         """
         first, episode = self._next_episode(seed)
         given = checked_reset_options(options, RESET_OPTIONS)
-        given["seat"] = _checked_seat(given["seat"], self._variant.num_players) if "seat" in given else self._seat
+        given["seat"] = checked_seat(given["seat"], self._variant.num_players) if "seat" in given else self._seat
         if "scores" in given:
             given["scores"] = checked_scores(given["scores"], self._variant)
         if "deal" in given:
@@ -252,10 +243,3 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             gymnasium.logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
         return board(View.of(self.match, self._table.seat))
-
-
-def _checked_seat(seat: Any, num_players: int) -> int | None:
-    """The learner's seat, None for a random one."""
-    if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
-        raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
-    return None if isinstance(seat, str) else int(seat)

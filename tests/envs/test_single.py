@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import gymnasium
@@ -52,6 +53,14 @@ def test_sb3_check(kwargs: dict[str, Any]) -> None:
         env = FiveUpEnv(**kwargs | {"history_length": 0})  # SB3 warns of every two-dimensional observation
         env.action_space.seed(seed)
         checker.check_env(env, warn=True)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_the_documented_lengths_are_the_real_ones(num_players: int) -> None:
+    documented = re.search(r"F = (\d+), (\d+), (\d+) for 2, 3, 4 players", FiveUpEnv.__doc__ or "")
+    assert documented is not None
+    space = FiveUpEnv(num_players).observation_space["observation"]
+    assert space.shape == (int(documented[num_players - 1]),)
 
 
 def test_every_observation_is_in_its_space(env: FiveUpEnv) -> None:
