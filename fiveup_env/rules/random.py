@@ -36,7 +36,7 @@ def stream(seed: int, index: int) -> int:
 
 @kernel
 def below(state: int, n: int) -> tuple[int, int]:
-    """A uniform integer from 0 to n - 1 (n up to 2**32) and the next state."""
+    """A uniform integer from 0 to n - 1 (n up to 2**31) and the next state."""
     threshold = -1
     while True:
         state = np.uint64(state) + GOLDEN
