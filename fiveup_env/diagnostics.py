@@ -21,7 +21,7 @@ def overview() -> Table:
     for package in PACKAGES:
         table.add_row(package, _version(package))
     table.add_row("kernels", "plain Python (NUMBA_DISABLE_JIT)" if JIT_DISABLED else "compiled")
-    table.add_row("kernel cache", numba_config.CACHE_DIR or cache_directory() or "none (no folder can be written)")
+    table.add_row("kernel cache", numba_config.CACHE_DIR or cache_directory("envs") or "none (no folder can be written)")
     table.add_section()
     for name, (_, meaning) in BUILT_IN.items():
         table.add_row(f"agent {name}", meaning)

@@ -29,14 +29,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 JIT_DISABLED = bool(numba_config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent.parent
-KERNEL_FOLDERS = ("rules", "encoding", "agents", "envs", "evaluation")
+LAYERS = ("rules", "encoding", "agents", "envs")
+"""Folders with kernels; those of a folder call only kernels of it and of the folders before it. Others use all."""
 
 
 @cache
-def cache_directory() -> str | None:
-    """Folder for compiled kernels, or None where none can be written (then every process compiles anew)."""
+def cache_directory(layer: str) -> str | None:
+    """Folder for the compiled entries of a layer, or None where none can be written (then every process compiles anew).
+
+    Its name is a hash of all sources that these entries may call or take constants from.
+    """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for folder in KERNEL_FOLDERS:
+    for folder in LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else LAYERS:
         for source in sorted((PACKAGE / folder).glob("*.py")):
             digest.update(source.name.encode() + source.read_bytes())
     folder_name = f"numba-{digest.hexdigest()[:16]}"
@@ -93,10 +97,15 @@ def entry(function: F | None = None, *, parallel: bool = False) -> Any:
     compiled = numba.njit(parallel=parallel, error_model="numpy", nogil=True, no_cfunc_wrapper=True)(function)
     if numba_config.CACHE_DIR:
         compiled.enable_caching()
-    elif (path := cache_directory()) is not None:
+    elif (path := cache_directory(_layer_of(function))) is not None:
         with _cache_folder(path):
             compiled.enable_caching()
     return compiled
+
+
+def _layer_of(function: Callable[..., Any]) -> str:
+    """Folder of the package that a function comes from."""
+    return function.__module__.removeprefix("fiveup_env.").split(".")[0]
 
 
 @intrinsic
