@@ -238,9 +238,10 @@ def test_one_information_set_one_tensor(num_players, max_pip, hand_size, share):
     """
     tiles = TILES[: (max_pip + 1) * (max_pip + 2) // 2]
     rng = random.Random(num_players * 10 + max_pip)
+    share = share if max_pip == 1 else share * scaled(100, 0.2) / 100
     by_information, by_bytes, count = defaultdict(set), defaultdict(set), 0
     for hands, boneyard in all_deals(num_players, tiles, hand_size):
-        if rng.random() > scaled(1000, 0.1) / 1000 * share:
+        if rng.random() > share:
             continue
         options = {"hand_size": hand_size, "max_pip": max_pip, "target": 11}
         match = Match.from_deal(hands, boneyard, rng.randrange(num_players), **options)

@@ -19,7 +19,7 @@ from tests.rules.support import (
     scaled,
 )
 
-DEALS = scaled(5_600, 0.2)
+DEALS = scaled(5_600, 0.1)
 SEATS = [(num_players, seat) for num_players in PLAYERS for seat in range(num_players)]
 
 

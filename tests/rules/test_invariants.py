@@ -147,4 +147,4 @@ def test_long_rounds_fit_the_record(num_players):
             longest = max(longest, len(match.history))
             # Play the lowest id, so that much stays in the hands.
             match.play(match.legal_actions()[0])
-    assert 20 < longest < MAX_HISTORY
+    assert scaled(20, 0.4) < longest < MAX_HISTORY
