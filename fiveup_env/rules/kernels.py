@@ -30,7 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 JIT_DISABLED = bool(numba_config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent.parent
 LAYERS = ("rules", "encoding", "agents", "envs")
-"""Folders with kernels; those of a folder call only kernels of it and of the folders before it. Others use all."""
+"""Folders with kernels; those of a folder call only kernels of it and of the folders before it.
+
+Others (evaluation, benchmarks, tests) may call those of all these and of their own folder.
+"""
 
 
 @cache
@@ -40,7 +43,7 @@ def cache_directory(layer: str) -> str | None:
     Its name is a hash of all sources that these entries may call or take constants from.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
-    for folder in LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else LAYERS:
+    for folder in LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else (*LAYERS, layer):
         for source in sorted((PACKAGE / folder).glob("*.py")):
             digest.update(source.name.encode() + source.read_bytes())
     folder_name = f"numba-{digest.hexdigest()[:16]}"
