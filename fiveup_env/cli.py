@@ -82,14 +82,18 @@ def evaluate(
 @app.command()
 def train(
     config: Annotated[str, typer.Argument(metavar="CONFIG", help="A YAML file, or the name of a shipped one.")],
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint of this config.")] = False,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the run.", show_default="runs/ and the config's name")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in that folder.")] = False,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**32 - 1, help="In place of the config's.")] = None,
 ) -> None:
-    """Train an agent as a config says, with the script in `training` that it names."""
+    """Train an agent as a config says, with the script in `training` that it names, and evaluate it."""
     from fiveup_env.scripts import ConfigError
     from fiveup_env.scripts import train as run_script
 
     try:
-        run_script(config, resume)
+        run_script(config, out=out, resume=resume, seed=seed)
     except ConfigError as error:
         raise UsageError(str(error)) from error
 

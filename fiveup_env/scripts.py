@@ -12,6 +12,8 @@ from typing import Any
 import yaml
 
 PACKAGE = Path(__file__).resolve().parent
+EXTRA = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "safetensors")
+"""What the extra `train` brings."""
 
 
 class ConfigError(ValueError):
@@ -66,20 +68,31 @@ def script_of(config: Path) -> str:
     return name
 
 
-def train(given: str, resume: bool = False) -> None:
+def train(given: str, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
     """Run the training script that a config names.
 
+    Args:
+        given: see `find_config`.
+        out: folder of the run, None for the script's choice.
+        resume: go on from the last checkpoint in it.
+        seed: in place of the config's.
+
     Raises:
-        ConfigError: if there is no such config or script.
+        ConfigError: if there is no such config or script, what training needs is not installed, or the script finds
+            something wrong with the config or the folder.
     """
     config = find_config(given)
     home, script = folder("training"), script_of(config)
-    if home.parent == PACKAGE:
-        module = importlib.import_module(f"{PACKAGE.name}.training.{script}")
-    else:
+    prefix = f"{PACKAGE.name}." if home.parent == PACKAGE else ""
+    if not prefix:
         sys.path.insert(0, str(home.parent))
-        module = importlib.import_module(f"training.{script}")
-    module.main(config, resume=resume)
+    try:
+        module = importlib.import_module(f"{prefix}training.{script}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in EXTRA:
+            raise
+        raise ConfigError(f"training needs {error.name}: pip install 'fiveup-env[train]'") from error
+    module.main(config, out=out, resume=resume, seed=seed)
 
 
 def _instead(name: str, there: Iterable[str]) -> str:

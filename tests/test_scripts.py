@@ -12,7 +12,12 @@ from fiveup_env import scripts
 from fiveup_env.cli import run
 from fiveup_env.scripts import ConfigError, find_config, script_of, train
 
-SCRIPT = "ran = []\n\n\ndef main(config, resume=False):\n    ran.append((config.name, resume))\n"
+SCRIPT = """ran = []
+
+
+def main(config, *, out=None, resume=False, seed=None):
+    ran.append((config.name, out, resume, seed))
+"""
 
 
 @pytest.fixture(params=["checkout", "installed"])
@@ -24,7 +29,8 @@ def home(request, tmp_path, monkeypatch) -> Iterator[Path]:
     (home / "configs").mkdir()
     package.mkdir(exist_ok=True)
     (home / "training" / "ppo.py").write_text(SCRIPT)
-    (home / "training" / "_shared.py").write_text("")
+    for shared in ("__init__", "_shared"):
+        (home / "training" / f"{shared}.py").write_text("")
     (home / "configs" / "quickstart.yaml").write_text("script: ppo\nsteps: 10\n")
     monkeypatch.setattr(scripts, "PACKAGE", package)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
@@ -40,7 +46,7 @@ def forget(*names: str) -> None:
         del sys.modules[name]
 
 
-def ran() -> list[tuple[str, bool]]:
+def ran() -> list[tuple[str, str | None, bool, int | None]]:
     (module,) = (module for name, module in sys.modules.items() if name.endswith("training.ppo"))
     return module.ran
 
@@ -56,9 +62,9 @@ def test_a_shipped_config_by_any_name(home, monkeypatch, tmp_path):
 
 def test_train_runs_the_script_that_the_config_names(home):
     train("quickstart")
-    assert ran() == [("quickstart.yaml", False)]
-    assert run(["train", "quickstart", "--resume"]) == 0
-    assert ran()[1:] == [("quickstart.yaml", True)]
+    assert ran() == [("quickstart.yaml", None, False, None)]
+    assert run(["train", "quickstart", "--resume", "--out", "there", "--seed", "7"]) == 0
+    assert ran()[1:] == [("quickstart.yaml", "there", True, 7)]
 
 
 @pytest.mark.parametrize(
@@ -101,3 +107,11 @@ def test_an_installation_without_configs(tmp_path, monkeypatch):
     monkeypatch.setattr(scripts, "PACKAGE", tmp_path / "package")
     with pytest.raises(ConfigError, match="this installation of fiveup-env has no folder 'configs'"):
         find_config("quickstart")
+
+
+@pytest.mark.parametrize("missing", ["torch", "sb3_contrib"])
+def test_without_the_extra(home, missing, monkeypatch, capsys):
+    (home / "training" / "ppo.py").write_text(f"import {missing}\n")
+    monkeypatch.setitem(sys.modules, missing, None)
+    assert run(["train", "quickstart"]) == 2
+    assert capsys.readouterr().err == f"fiveup: training needs {missing}: pip install 'fiveup-env[train]'\n"

@@ -19,6 +19,7 @@ from fiveup_env.rules.actions import NUM_ACTIONS
 if TYPE_CHECKING:
     from gymnasium import spaces
     from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
 # What a checkpoint needs only to go on training is not unpickled: it may come from another Python.
 _NOT_NEEDED = {"learning_rate": 0.0, "lr_schedule": lambda _: 0.0, "clip_range": lambda _: 0.0, "clip_range_vf": None}
@@ -32,7 +33,7 @@ class MaskablePPOPolicy(Policy):
     differ in their last bits, so two actions that it finds equally good may change places.
 
     Args:
-        source: path of a file that `MaskablePPO.save` wrote, or a model.
+        source: path of a file that `MaskablePPO.save` wrote, a model, or a model's `policy`.
         sample: draw from the policy instead of taking its most likely action.
         device: where to compute.
 
@@ -44,19 +45,22 @@ class MaskablePPOPolicy(Policy):
     """
 
     def __init__(
-        self, source: str | os.PathLike[str] | MaskablePPO, *, sample: bool = False, device: str = "cpu"
+        self,
+        source: str | os.PathLike[str] | MaskablePPO | MaskableActorCriticPolicy,
+        *,
+        sample: bool = False,
+        device: str = "cpu",
     ) -> None:
         if not isinstance(sample, bool):
             raise AgentError(f"sample must be true or false, not {sample!r}")
         if isinstance(source, str | os.PathLike):
             what = os.fspath(source)
-            model = _load(Path(what), device)
+            self._policy: Any = _load(Path(what), device).policy
             self.name = Path(what).stem
         else:
             what = self.name = type(source).__name__
-            model = source
+            self._policy = getattr(source, "policy", source)
         self.sample = sample
-        self._policy: Any = model.policy
         self._inputs = _input_spaces(self._policy, what)
         self.num_players = _players(self._inputs["observation"].shape, what)
 

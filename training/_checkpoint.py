@@ -1,0 +1,113 @@
+"""Checkpoints that survive a kill at any moment, and files that are whole or not there.
+
+A checkpoint is a dictionary of tensors, numbers, text, lists and dictionaries; loading one runs no code from the file.
+Two are kept: `checkpoint.pt` and, should that be damaged, `checkpoint.previous.pt`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from fiveup_env.scripts import ConfigError
+
+LATEST, PREVIOUS, DAMAGED = "checkpoint.pt", "checkpoint.previous.pt", "checkpoint.damaged.pt"
+MAGIC = b"fiveup checkpoint 1\n"
+
+
+def write_file(path: Path, content: bytes, keep: Path | None = None) -> None:
+    """Put a file in place whole: after a kill there is the old one or the new one, and it has reached the disk.
+
+    The old one, if there is one, stays under the name `keep`; a kill may then leave it under that name alone.
+    """
+    unfinished = path.with_name(path.name + ".tmp")
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    if keep is not None and path.exists():
+        os.replace(path, keep)
+    os.replace(unfinished, path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames last; where folders cannot be opened (Windows) the system sees to it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
+    """Write the latest checkpoint; the one before becomes the previous one."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    content = buffer.getvalue()
+    write_file(folder / LATEST, MAGIC + hashlib.sha256(content).digest() + content, keep=folder / PREVIOUS)
+
+
+def load_checkpoint(folder: Path, warn: Callable[[str], None]) -> dict[str, Any] | None:
+    """The latest checkpoint that is whole, None if none was written yet.
+
+    Args:
+        folder: of the run.
+        warn: told, in one line, of a damaged one that was passed over.
+
+    Raises:
+        ConfigError: if there are checkpoints and none is whole.
+    """
+    damaged = []
+    for name in (LATEST, PREVIOUS):
+        path = folder / name
+        if not path.exists():
+            continue
+        try:
+            state = _read(path)
+        except ValueError as error:
+            damaged.append(f"{path} {error}")
+            continue
+        if damaged:
+            warn(f"{damaged[0]}; going on from the one before it, and keeping the damaged one as {DAMAGED}")
+            os.replace(folder / LATEST, folder / DAMAGED)  # so that it never takes the place of a whole one
+        return state
+    if damaged:
+        raise ConfigError(f"{'; '.join(damaged)}; there is nothing to go on from")
+    return None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content = path.read_bytes()
+    start = len(MAGIC) + hashlib.sha256().digest_size
+    if not content.startswith(MAGIC):
+        raise ValueError("is no checkpoint of this version, or damaged")
+    if hashlib.sha256(content[start:]).digest() != content[len(MAGIC) : start]:
+        raise ValueError("is truncated or damaged")
+    state: dict[str, Any] = torch.load(io.BytesIO(content[start:]), map_location="cpu", weights_only=True)
+    return state
+
+
+def random_state() -> dict[str, Any]:
+    """State of torch's and NumPy's global generators, from which SB3 samples actions and minibatches."""
+    numpy_state: Any = np.random.get_state(legacy=False)  # noqa: NPY002
+    numpy_state["state"]["key"] = torch.from_numpy(numpy_state["state"]["key"].astype(np.int64))
+    return {"torch": torch.get_rng_state(), "numpy": numpy_state}
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Go on from what `random_state` gave."""
+    torch.set_rng_state(state["torch"])
+    inner = state["numpy"]["state"]
+    key = inner["key"].numpy().astype(np.uint32)
+    np.random.set_state(state["numpy"] | {"state": inner | {"key": key}})  # noqa: NPY002
