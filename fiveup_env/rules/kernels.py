@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numba
 import numpy as np
@@ -24,6 +24,17 @@ from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic
 from numba.misc.appdirs import AppDirs
+
+if TYPE_CHECKING:
+    # Inside kernels these are plain integers to whoever reads them; their width concerns the compiler.
+    def int64(value: Any) -> int:
+        """A signed integer of 64 bits."""
+
+    def uint64(value: Any) -> int:
+        """An unsigned integer of 64 bits."""
+else:
+    from numpy import int64 as int64
+    from numpy import uint64 as uint64
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -169,14 +169,6 @@ def learners(num_players: int) -> Iterator[tuple[int, dict[str, Any]]]:
         yield 0, {"opponents": [chooser, chooser], "partner": chooser}
 
 
-"""Truncation can still not happen where a match is won in its first rounds; the last line asks for one that it did."""
-
-
-def rows_of(players: Sequence[int]) -> Iterator[tuple[int, Trace]]:
-    for i, n in enumerate(players):
-        yield i, next(episodes(n, i, draws="auto", max_rounds=1))
-
-
 def test_a_mixed_batch_is_the_same_game_and_codes_are_the_observations() -> None:
     players = (2, 3, 4, 4, 3, 2)
     traces = [next(episodes(n, i, draws="auto", max_rounds=1)) for i, n in enumerate(players)]

@@ -1,0 +1,87 @@
+"""Random play inside compiled code, with as much of what a learner receives as is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.agents.kernels import random_action
+from fiveup_env.encoding.writer import write_observation
+from fiveup_env.rules.game import MATCH_OVER, Game, start_match
+from fiveup_env.rules.kernels import entry, int64, kernel, uint64
+from fiveup_env.rules.random import GOLDEN, mix
+from fiveup_env.rules.turn import step, write_mask
+
+
+@kernel
+def step_at_random(game: Game, state: Any) -> None:
+    """A uniformly random legal action and its step; a match that is over is followed by another."""
+    key = mix(state)
+    step(game, random_action(game, key))
+    if game.phase == MATCH_OVER:
+        start_match(game, key)
+
+
+@entry
+def begin_all(games: np.ndarray, state: Any) -> None:
+    """Begin every match, each from a seed of its own."""
+    for i in range(len(games)):
+        state = uint64(state) + GOLDEN
+        start_match(games[i], mix(state))
+
+
+@entry
+def play_rules(games: np.ndarray, sweeps: int, state: Any) -> int:
+    """So many steps in every match, one after the other as a vector env does; returns the next random state."""
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            step_at_random(games[i], state)
+    return state
+
+
+@entry
+def play_with_mask(games: np.ndarray, sweeps: int, state: Any, mask: np.ndarray) -> int:
+    """The same, and writes the mask of the seat to act: int8 [N, 121]."""
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            step_at_random(games[i], state)
+            write_mask(games[i], mask[i])
+    return state
+
+
+@entry
+def play_with_observation(
+    games: np.ndarray,
+    sweeps: int,
+    state: Any,
+    mask: np.ndarray,
+    observation: np.ndarray,
+    codes: np.ndarray,
+    start: np.ndarray,
+    unit: np.ndarray | None,
+) -> int:
+    """The same, and writes the observation of the seat to act (see `write_observation`)."""
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            game = games[i]
+            step_at_random(game, state)
+            write_mask(game, mask[i])
+            write_observation(game, int64(game.turn), observation[i], codes, start, unit)
+    return state
+
+
+@entry
+def choose_at_random(games: np.ndarray, state: Any, actions: np.ndarray) -> int:
+    """A uniformly random legal action for every match, int64 [N]; returns the next random state."""
+    state = uint64(state)
+    for i in range(len(games)):
+        state += GOLDEN
+        actions[i] = random_action(games[i], mix(state))
+    return state

@@ -1,0 +1,155 @@
+"""Cases of the compiled game: the rules alone, with mask and observation, as vector env; and the roof over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import cycle
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.benchmarks.kernels import (
+    begin_all,
+    choose_at_random,
+    play_rules,
+    play_with_mask,
+    play_with_observation,
+)
+from fiveup_env.benchmarks.timing import Case, Seconds
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.writer import ROW, offset_table, unit_table
+from fiveup_env.envs.vector import FACTS, SelfPlayVectorEnv
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.game import GAME, Variant, new_games
+
+DTYPES = (np.float32, np.uint8)
+STEP_ONLY = "step() alone"
+# A rollout buffer of this size does not fit into any cache.
+STREAM_BYTES = 256 * 2**20
+
+
+def bytes_per_step(num_players: int, dtype: type) -> int:
+    """What a step of the vector env writes for one match: observation, mask and the small arrays."""
+    return observation_size(num_players) * np.dtype(dtype).itemsize + NUM_ACTIONS + FACTS.itemsize
+
+
+class Loop:
+    """Random play of N matches inside compiled code."""
+
+    def __init__(self, count: int, num_players: int) -> None:
+        self.games = new_games(count, Variant(num_players))
+        self.state = np.uint64(1)
+        begin_all(self.games, self.state)
+        self.mask = np.zeros((count, NUM_ACTIONS), np.int8)
+
+    def rules(self, sweeps: int) -> None:
+        """Steps alone, choosing the action included."""
+        self.state = np.uint64(play_rules(self.games, sweeps, self.state))
+
+    def with_mask(self, sweeps: int) -> None:
+        """And the mask."""
+        self.state = np.uint64(play_with_mask(self.games, sweeps, self.state, self.mask))
+
+    def with_observation(self, dtype: type) -> Callable[[int], None]:
+        """And the observation."""
+        count, players = len(self.games), int(self.games["num_players"][0])
+        observation: np.ndarray = np.zeros((count, observation_size(players)), dtype)
+        codes, start = np.zeros(ROW, np.uint8), offset_table()
+        unit = None if dtype == np.uint8 else unit_table()
+
+        def run(sweeps: int) -> None:
+            state = play_with_observation(self.games, sweeps, self.state, self.mask, observation, codes, start, unit)
+            self.state = np.uint64(state)
+
+        return run
+
+
+class EnvLoop:
+    """Random play of a vector env from Python: choose in one compiled call, step in another."""
+
+    def __init__(self, env: SelfPlayVectorEnv, outs: list[Any] | None = None) -> None:
+        self.env = env
+        self.outs: Iterator[Any] = cycle(outs or [None])
+        self.actions = np.zeros(env.num_matches, np.int64)
+        self.state = np.uint64(1)
+        env.reset(0)
+
+    def __call__(self, calls: int) -> Seconds:
+        """So many steps; the time that `step` takes is told apart."""
+        env, actions, outs, inside = self.env, self.actions, self.outs, 0.0
+        for _ in range(calls):
+            self.state = np.uint64(choose_at_random(env.games, self.state, actions))
+            begun = perf_counter()
+            env.step(actions, out=next(outs))
+            inside += perf_counter() - begun
+        return {STEP_ONLY: inside}
+
+
+def kernel_cases(num_players: int, count: int) -> Iterator[Case]:
+    """Random play inside compiled code."""
+    facts = {"players": num_players, "matches": count, "threads": 1}
+    loop = Loop(count, num_players)
+    yield Case("rules", loop.rules, count, facts)
+    yield Case("rules, mask", loop.with_mask, count, facts | {"bytes": NUM_ACTIONS})
+    for dtype in DTYPES:
+        written = NUM_ACTIONS + observation_size(num_players) * np.dtype(dtype).itemsize
+        name = f"rules, mask, observation {np.dtype(dtype).name}"
+        yield Case(name, loop.with_observation(dtype), count, facts | {"bytes": written})
+
+
+def env_case(
+    num_players: int, count: int, dtype: type, *, draws: str = "explicit", threads: int = 1, stream: bool = False
+) -> Case:
+    """The vector env as a user steps it."""
+    env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype, draws=draws, threads=threads)
+    written = bytes_per_step(num_players, dtype)
+    name = f"vector env {np.dtype(dtype).name}"
+    name += ", auto draws" * (draws == "auto") + f", {threads} threads" * (threads > 1)
+    outs = None
+    if stream:
+        name += ", into a rollout buffer"
+        length = max(2, STREAM_BYTES // (written * count))
+        observations: np.ndarray = np.ones((length, count, env.observation_size), dtype)
+        masks = np.ones((length, count, NUM_ACTIONS), np.int8)
+        outs = [replace(env.arrays(), observation=observations[t], action_mask=masks[t]) for t in range(length)]
+    facts = {"players": num_players, "matches": count, "threads": threads, "bytes": written}
+    return Case(name, EnvLoop(env, outs), count, facts)
+
+
+def roof_case(num_players: int, count: int, dtype: type, *, stream: bool = False) -> Case:
+    """The bytes of a step written by a plain memory copy: to the same two buffers in turn, or through a long one."""
+    written = bytes_per_step(num_players, dtype)
+    source = np.ones(written * count, np.uint8)
+    length = max(2, STREAM_BYTES // source.nbytes) if stream else 2
+    targets = cycle(list(np.ones((length, source.size), np.uint8)))
+
+    def run(calls: int) -> None:
+        for _ in range(calls):
+            np.copyto(next(targets), source)
+
+    name = f"memory copy of a step's bytes {np.dtype(dtype).name}{', into a rollout buffer' if stream else ''}"
+    return Case(name, run, count, {"players": num_players, "matches": count, "threads": 1, "bytes": written})
+
+
+def memory_per_match(num_players: int, dtype: type, count: int = 4096) -> float:
+    """Bytes that a vector env takes for each match, all arrays included, as tracemalloc counts them."""
+    import tracemalloc
+
+    running = tracemalloc.is_tracing()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        if not running:
+            tracemalloc.stop()
+    assert len(env.games) == count
+    return (after - before) / count
+
+
+def record_size() -> int:
+    """Bytes of the record of one match."""
+    return GAME.itemsize
