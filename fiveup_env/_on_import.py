@@ -21,7 +21,7 @@ def when_imported(name: str, call: Callable[[], None]) -> None:
 
 
 class _Watch:
-    """A finder on `sys.meta_path` that leaves finding and loading to the others, and calls when the package is loaded."""
+    """A finder on `sys.meta_path` that leaves finding and loading to the others, and calls when it is loaded."""
 
     def __init__(self, name: str, call: Callable[[], None]) -> None:
         self.name, self.call = name, call

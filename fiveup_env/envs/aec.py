@@ -15,6 +15,8 @@ from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.view import View
 from fiveup_env.envs.aec_kernels import (
     AEC,
+    BEGIN,
+    DEAL,
     FORCED,
     ILLEGAL,
     PAID,
@@ -22,16 +24,14 @@ from fiveup_env.envs.aec_kernels import (
     SEAT_SHIFT,
     STATUS,
     advance,
-    begin,
-    deal,
     decoded_event,
-    episode_seed,
     look,
     new_state,
     recall,
     survey,
 )
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
+from fiveup_env.envs.episodes import seed_of_episode
 from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.spaces import action_space, observation_space, state_space
 from fiveup_env.envs.transition import TERMINATED
@@ -159,8 +159,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         first, episode = self._next_episode(seed)
         # PettingZoo's own tests pass an option "options", to see that it is accepted.
         given = {name: value for name, value in (options or {}).items() if name != "options"}
-        state = self._dealt(checked_reset_options(given, RESET_OPTIONS), first, episode)
-        outcome = begin(state)
+        state, how = self._start(checked_reset_options(given, RESET_OPTIONS), first, episode)
+        outcome = advance(state, how)
         if outcome & STATUS:
             raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
         self._seed, self._episode = first, episode
@@ -183,20 +183,23 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             return self._seed, self._episode + 1
         return checked_seed(seed), 0
 
-    def _dealt(self, given: Mapping[str, Any], first: int, episode: int) -> np.ndarray:
-        """A new record with the deal and scores that were asked for."""
+    def _start(self, given: Mapping[str, Any], first: int, episode: int) -> tuple[np.ndarray, int]:
+        """A new record with the deal and scores that were asked for, and what `advance` is to do with it."""
         state, scores = self._blank.copy(), self._starting_scores
         if "scores" in given:
             scores = checked_scores(given["scores"], self._variant)
-        seed = int(episode_seed(np.uint64(first), episode))
-        start = checked_deal(given["deal"], self._variant, scores, seed) if "deal" in given else seed
-        if isinstance(start, Match):
-            state["game"][0] = start.game
-        else:
-            deal(state, np.uint64(start))
-        if "scores" in given or not isinstance(given.get("deal"), Match):
-            state["game"]["scores"][0, : len(scores)] = scores
-        return state
+        if "deal" in given:
+            seed = int(seed_of_episode(np.uint64(first), episode))
+            start = checked_deal(given["deal"], self._variant, scores, seed)
+            if isinstance(start, Match):
+                state["game"][0] = start.game
+                if "scores" in given:
+                    state["game"]["scores"][0, : len(scores)] = scores
+                return state, BEGIN
+            first, episode = start, 0
+        state["seed"], state["episode"] = np.uint64(first), episode
+        state["scores"][0, : len(scores)] = scores
+        return state, DEAL
 
     # step
 

@@ -14,16 +14,18 @@ from numpy import int64
 from fiveup_env.encoding.history import write_history, write_state
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.options import EnvOptions
-from fiveup_env.envs.seats import episode_seed as stream_seed
 from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
-from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games, start_match
+from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.match import EVENT_KINDS, Event
 from fiveup_env.rules.turn import is_legal, write_mask
 
-# What `advance` and `begin` return: ILLEGAL, or by bits the status (transition.GOES_ON, ...), whether rewards were
+# What `advance` may be asked for beside an action.
+DEAL, BEGIN = -1, -2
+# What `advance` returns: ILLEGAL, or by bits the status (transition.GOES_ON, ...), whether rewards were
 # paid, events happened and forced actions were taken, and above these the seat to act.
 ILLEGAL = -1
 STATUS, PAID, SCORED, FORCED, SEAT_SHIFT = 3, 4, 8, 16, 5
@@ -46,6 +48,10 @@ AEC = np.dtype(
                 ("auto_draws", "u1"),
                 ("round_episodes", "u1"),
                 ("max_rounds", "u4"),
+                # what the episode begins with (see `deal_episode`)
+                ("seed", "u8"),
+                ("episode", "i8"),
+                ("scores", "i2", 4),
                 # scratch
                 ("before", "f8", 4),
                 ("row", "u1", ROW),
@@ -71,71 +77,61 @@ def new_state(options: EnvOptions) -> np.ndarray:
 
 
 @entry
-def episode_seed(seed: int, episode: int) -> int:
-    """Seed of the deals of an episode: `seed` (uint64) itself for episode 0, then its streams."""
-    return stream_seed(seed, episode)
-
-
-@entry
-def deal(states: np.ndarray, seed: int) -> None:
-    """The first deal of a match from `seed` (uint64), at 0 : 0."""
-    start_match(states[0].game, seed)
-
-
-@entry
-def begin(states: np.ndarray) -> int:
-    """Make a dealt match ready for the seat to act; returns as `advance` does, never ILLEGAL."""
-    state = states[0]
-    game = state.game
-    game.num_events = 0
-    state.rewards[:] = 0.0
-    state.num_forced = 0
-    now = GOES_ON
-    if state.auto_draws != 0:
-        seat, round_number, first, left = (
-            int64(game.turn),
-            int64(game.round_number),
-            int64(game.num_history),
-            undrawn(game),
-        )
-        now = resolve_forced(game, False, state.round_episodes != 0, int64(state.max_rounds))
-        note_forced(state, seat, round_number, first, left)
-    return report(state, now)
-
-
-@entry
 def advance(states: np.ndarray, action: int) -> int:
     """Take an action for the seat to act and write what the next one sees.
 
+    Args:
+        states: the record of one environment [1].
+        action: an action; or DEAL for a new match from `seed`, `episode` and `scores`, or BEGIN for the match that was
+            put there.
+
     Returns:
-        ILLEGAL if it is not legal (then nothing has changed), else status, flags and the seat to act (see above).
+        ILLEGAL if the action is not legal (then nothing has changed), else status, flags and the seat to act (see
+        above).
     """
     state = states[0]
-    game = state.game
-    if not is_legal(game, action):
+    if action == DEAL:
+        deal_episode(state.game, state)
+    if action < 0:
+        now = begin(state)
+    elif is_legal(state.game, action):
+        now = take(state, action)
+    else:
         return ILLEGAL
-    seat, round_number, first, left = (
-        int64(game.turn),
-        int64(game.round_number),
-        int64(game.num_history) + 1,
-        undrawn(game),
-    )
-    now = transition(
-        game,
-        action,
-        int64(state.scheme),
-        state.auto_draws != 0,
-        False,
-        state.round_episodes != 0,
-        int64(state.max_rounds),
-        state.before,
-        state.rewards,
-    )
+    return report(state, now)
+
+
+@kernel
+def begin(state: Game) -> int:
+    """Make a match that was dealt ready for the first choice; returns the status."""
+    game = state.game
+    game.num_events = 0
     state.num_forced = 0
-    if state.auto_draws != 0:
+    for side in range(4):
+        state.rewards[side] = 0.0
+    if state.auto_draws == 0:
+        return GOES_ON
+    seat, round_number, left = int64(game.turn), int64(game.round_number), undrawn(game)
+    first = int64(game.num_history)
+    now = resolve_forced(game, False, state.round_episodes != 0, int64(state.max_rounds))
+    note_forced(state, seat, round_number, first, left)
+    return now
+
+
+@kernel
+def take(state: Game, action: int) -> int:
+    """Take a legal action and what is forced after it; returns the status."""
+    game = state.game
+    seat, round_number, left = int64(game.turn), int64(game.round_number), undrawn(game)
+    first = int64(game.num_history) + 1
+    auto_draws, round_episodes = state.auto_draws != 0, state.round_episodes != 0
+    scheme, max_rounds = int64(state.scheme), int64(state.max_rounds)
+    now = transition(game, action, scheme, auto_draws, False, round_episodes, max_rounds, state.before, state.rewards)
+    state.num_forced = 0
+    if auto_draws:
         # Whoever had a choice laid a tile, so what was forced began with the next seat.
         note_forced(state, (seat + 1) % int64(game.num_players), round_number, first, left)
-    return report(state, now)
+    return now
 
 
 @kernel

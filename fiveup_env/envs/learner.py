@@ -12,8 +12,9 @@ from numpy import int64
 
 from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.encoding.writer import write_observation
+from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.opponents import ASKS, DECIDES
-from fiveup_env.envs.seats import LEARNER, deal_episode, take_seats
+from fiveup_env.envs.seats import LEARNER, take_seats
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import entry, kernel

@@ -13,8 +13,9 @@ from fiveup_env.encoding.history import write_history
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
 from fiveup_env.envs.aec_kernels import event_code
+from fiveup_env.envs.episodes import deal_episode, deal_match
 from fiveup_env.envs.options import EnvOptions
-from fiveup_env.envs.seats import LEARNER, PYTHON, deal_episode, deal_match, take_seats
+from fiveup_env.envs.seats import LEARNER, PYTHON, take_seats
 from fiveup_env.envs.transition import GOES_ON, transition
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.game import GAME, MAX_EVENTS, Game, new_games

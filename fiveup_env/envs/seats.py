@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy import int64
 
 from fiveup_env.agents.base import Agent
 from fiveup_env.agents.registry import AgentSpec, make_agent
-from fiveup_env.rules.game import Game, start_match
+from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.random import below, stream
 from fiveup_env.rules.scoring import side_of
@@ -24,28 +23,6 @@ LEARNER, PYTHON = -1, -2
 
 # Streams of a seed beside those of the deals, which are the numbers of the episodes.
 SEAT_STREAM, POLICY_STREAM = 1 << 40, 1 << 41
-
-
-@kernel
-def deal_match(game: Game, seed: int, scores: np.ndarray) -> None:
-    """The first deal of `seed`, uint64, at these raw scores per side."""
-    start_match(game, seed)
-    for side in range(int64(game.num_sides)):
-        game.scores[side] = scores[side]
-
-
-@kernel
-def episode_seed(seed: int, episode: int) -> int:
-    """Seed of the deals of an episode: `seed` itself for episode 0, then its streams."""
-    if episode == 0:
-        return np.uint64(seed)  # type: ignore[return-value]
-    return stream(seed, episode)
-
-
-@kernel
-def deal_episode(game: Game, row: Any) -> None:
-    """Deal the current episode of `row`, of which `seed`, `episode` and `scores` are read."""
-    deal_match(game, episode_seed(row.seed, row.episode), row.scores)
 
 
 @kernel

@@ -12,8 +12,8 @@ from gymnasium.error import ResetNeeded
 from fiveup_env.agents.base import own_copy
 from fiveup_env.agents.registry import AgentSpec
 from fiveup_env.encoding.view import View
-from fiveup_env.envs.aec_kernels import episode_seed
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
+from fiveup_env.envs.episodes import seed_of_episode
 from fiveup_env.envs.opponents import DECIDES, ILLEGAL
 from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.seats import agents_around, checked_seat
@@ -150,7 +150,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             given["scores"] = checked_scores(given["scores"], self._variant)
         if "deal" in given:
             scores = given.get("scores", self.options.scores)
-            deal_seed = episode_seed(np.uint64(first), episode)
+            deal_seed = seed_of_episode(np.uint64(first), episode)
             given["deal"] = checked_deal(given["deal"], self._variant, scores, deal_seed)
         super().reset(seed=None if seed is None else first)
         self._going_on = False

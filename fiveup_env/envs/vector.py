@@ -12,8 +12,8 @@ from numpy import int64
 
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.options import EnvOptions, check_integer, checked_options
-from fiveup_env.envs.seats import deal_episode
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.game import GAME, Game, Variant, new_games

@@ -1,0 +1,40 @@
+"""How an episode begins: all of it follows from (seed, episode number), in every environment alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.rules.game import Game, start_match
+from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.random import stream
+
+
+@kernel
+def deal_match(game: Game, seed: int, scores: np.ndarray) -> None:
+    """The first deal of `seed`, uint64, at these raw scores per side."""
+    start_match(game, seed)
+    for side in range(int64(game.num_sides)):
+        game.scores[side] = scores[side]
+
+
+@kernel
+def episode_seed(seed: int, episode: int) -> int:
+    """Seed of the deals of an episode: `seed` (uint64) itself for episode 0, then its streams."""
+    if episode == 0:
+        return np.uint64(seed)  # type: ignore[return-value]
+    return stream(seed, episode)
+
+
+@kernel
+def deal_episode(game: Game, row: Any) -> None:
+    """Deal the current episode of `row`, of which `seed`, `episode` and `scores` are read."""
+    deal_match(game, episode_seed(row.seed, row.episode), row.scores)
+
+
+@entry
+def seed_of_episode(seed: int, episode: int) -> int:
+    """`episode_seed` for Python."""
+    return episode_seed(seed, episode)
