@@ -9,6 +9,7 @@ import numpy as np
 
 from fiveup_env.agents.base import Policy
 from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.batch import copy_games
 from fiveup_env.rules.game import PLAYING
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import NUM_TILES
@@ -63,6 +64,11 @@ def undecided(num_players: int, seed: int, matches: int = 5, greed: float = 0.3)
 def collected(num_players: int, seed: int, matches: int = 5) -> np.ndarray:
     """Records of such positions [N]."""
     return np.concatenate([match.copy()._games for match in undecided(num_players, seed, matches)])
+
+
+def repeated(match: Match, count: int) -> np.ndarray:
+    """The record of a match, many times [N]."""
+    return copy_games(match._games, np.zeros(count, np.int64))
 
 
 def reshuffled(match: Match, rng: random.Random) -> Match:

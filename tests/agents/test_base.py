@@ -11,7 +11,7 @@ from fiveup_env.agents.base import Agent, AgentError, Policy, agent_name, is_pol
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.rules.match import Match
-from tests.agents.support import First, Last, OneByOne, Rng, collected, undecided
+from tests.agents.support import First, Last, OneByOne, Rng, collected, repeated, undecided
 from tests.rules.statistics import assert_uniform
 from tests.rules.support import scaled
 
@@ -62,7 +62,7 @@ def test_keys_depend_on_seed_round_and_number_of_actions_alone():
 
 
 def test_keys_are_spread_evenly():
-    games = np.concatenate([Match(4, seed=0)._games] * scaled(20_000))
+    games = repeated(Match(4, seed=0), scaled(20_000))
     keys = keys_of(views_of(games), np.arange(len(games), dtype=np.uint64))
     assert_uniform(np.bincount((keys & np.uint64(15)).astype(int), minlength=16))
     numbers = uniforms(keys)

@@ -14,8 +14,9 @@ from fiveup_env.agents.kernels import GREEDY, RANDOM, choose_many
 from fiveup_env.agents.registry import BUILT_IN, make_agent
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.rules.actions import DRAW, decode
+from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Match
-from tests.agents.support import collected, reshuffled, undecided
+from tests.agents.support import collected, repeated, reshuffled, undecided
 from tests.rules.statistics import assert_uniform
 from tests.rules.support import on_end, scaled, sum_after
 
@@ -42,7 +43,7 @@ def test_always_legal(name, num_players):
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(num_players):
     greedy, choices, avoided = Greedy(), 0, 0
-    for match in undecided(num_players, seed=11, matches=scaled(20)):
+    for match in undecided(num_players, seed=11, matches=scaled(20, 0.3)):
         legal = match.legal_actions()
         chosen = greedy.act(View.of(match))
         if legal[0] >= DRAW:
@@ -52,7 +53,8 @@ def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(n
         assert chosen == next(action for action in legal if worth(match, action) == best)
         choices += len(legal) > 1
         avoided += any(worth(match, action)[0] < 0 for action in legal) and best[0] >= 0
-    assert choices > scaled(300) and avoided > scaled(3, 0)
+    assert choices > scaled(300, 0.1)
+    assert avoided > 3 or JIT_DISABLED
 
 
 def overshoot_or_not(score: int) -> Match:
@@ -99,7 +101,7 @@ def test_greedy_breaks_ties_by_the_heavier_tile():
 def test_random_is_uniform_over_the_legal_actions(num_players):
     match = next(m for m in undecided(num_players, seed=12, matches=20) if len(m.legal_actions()) == 3)
     count = scaled(9_000, 0.1)
-    games = np.concatenate([match._games] * count)
+    games = repeated(match, count)
     views = Views(games, games["turn"])
     keys = np.random.default_rng(0).integers(0, 2**64, count, np.uint64)
     actions = Random().act_many(views, keys)

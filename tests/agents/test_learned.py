@@ -17,7 +17,7 @@ from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.evaluation import evaluate
 from fiveup_env.rules.match import Match
-from tests.agents.support import collected, reshuffled, undecided
+from tests.agents.support import collected, repeated, reshuffled, undecided
 from tests.rules.statistics import assert_uniform
 
 sb3_contrib = pytest.importorskip("sb3_contrib")
@@ -116,7 +116,7 @@ def test_samples_follow_the_probabilities():
     """A head of zeros is uniform over the legal actions; a bias of ln 3 makes one three times as likely."""
     agent = MaskablePPOPolicy(model(with_mask(4)), sample=True)
     match = Match(4, seed=0)
-    games = np.concatenate([match._games] * 4000)
+    games = repeated(match, 4000)
     keys = np.random.default_rng(0).integers(0, 2**64, len(games), np.uint64)
     first, *others = match.legal_actions()
     head = agent._policy.action_net

@@ -50,14 +50,14 @@ def by_hand(a, b, plan: Plan, deal: int, seating: int) -> tuple[int | None, tupl
 @pytest.mark.parametrize("max_rounds", [0, 3])
 @pytest.mark.parametrize(("a", "b"), [(Greedy(), Random()), (Random(), Greedy()), (Random(), Random())])
 def test_compiled_and_general_path_are_one(num_players, max_rounds, a, b):
-    plan = Plan(num_players, scaled(300), 7, max_rounds)
+    plan = Plan(num_players, scaled(300, 0.01), 7, max_rounds)
     assert same(play_compiled(a, b, plan, silent), play_lockstep(a, b, plan, silent))
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("max_rounds", [0, 2])
 def test_the_same_as_by_hand(num_players, max_rounds):
-    plan = Plan(num_players, 3, 8, max_rounds)
+    plan = Plan(num_players, scaled(3, 0.3), 8, max_rounds)
     for a, b in ((Greedy(), Random()), (First(), Last())):
         results = play_matches(a, b, plan, silent)
         for deal in range(plan.deals):
@@ -75,7 +75,7 @@ def test_kernel_agents_are_played_compiled(monkeypatch):
 
 def test_nothing_depends_on_the_lanes(monkeypatch):
     """A match is the same alone and in any company, also for agents with random states of their own."""
-    plan = Plan(4, 5, 9)
+    plan = Plan(4, scaled(5, 0.4), 9)
     for a, b in ((Random(), Last()), (Rng(), Random()), (Rng(), Rng())):
         results = []
         for lanes in (1, 7, 64):
@@ -92,7 +92,7 @@ def test_the_first_deals_do_not_depend_on_how_many_there_are():
 
 def test_an_agent_that_only_acts_is_played_like_the_policy_in_it():
     """Greedy has no chance in it, so the seeds given to `reset` do not matter."""
-    plan = Plan(4, 15, 4)
+    plan = Plan(4, scaled(15, 0.2), 4)
     expected = play_compiled(Greedy(), Random(), plan, silent)
     assert same(play_matches(OneByOne(Greedy()), Random(), plan, silent), expected)
 
@@ -126,7 +126,7 @@ class Diary:
 def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypatch):
     monkeypatch.setattr(play, "LANES_ONE_BY_ONE", 3)
     pages: list = []
-    plan = Plan(num_players, 4, 5)
+    plan = Plan(num_players, scaled(4, 0.5), 5)
     play_matches(Diary(pages), Random(), plan, silent)
     seats = 2 if num_players == 4 else 1  # A's seats in a match
     assert len(pages) == plan.matches * seats
@@ -136,11 +136,11 @@ def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypa
 
 def test_progress_is_reported():
     calls = []
-    plan = Plan(4, 10, 0)
+    plan = Plan(4, scaled(10, 0.2), 0)
     for a in (Greedy(), First()):
         calls.clear()
         play_matches(a, Random(), plan, lambda done, total: calls.append((done, total)))
-        assert calls[-1] == (20, 20)
+        assert calls[-1] == (plan.matches, plan.matches)
         assert [done for done, _ in calls] == sorted({done for done, _ in calls})
 
 
