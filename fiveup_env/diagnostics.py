@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 from numba.core import config as numba_config
 from rich.table import Table
@@ -21,13 +22,21 @@ def overview() -> Table:
     for package in PACKAGES:
         table.add_row(package, _version(package))
     table.add_row("kernels", "plain Python (NUMBA_DISABLE_JIT)" if JIT_DISABLED else "compiled")
-    table.add_row("kernel cache", numba_config.CACHE_DIR or cache_directory("envs") or "none (no folder can be written)")
+    table.add_row("kernel cache", _kernel_cache())
     table.add_section()
     for name, (_, meaning) in BUILT_IN.items():
         table.add_row(f"agent {name}", meaning)
     for suffix, (_, meaning) in CHECKPOINTS.items():
         table.add_row(f"agent *{suffix}", f"checkpoint: {meaning}")
     return table
+
+
+def _kernel_cache() -> str:
+    """The user's own folder for numba, or the one that ours are in."""
+    if numba_config.CACHE_DIR:
+        return str(numba_config.CACHE_DIR)
+    folder = cache_directory("rules")
+    return "none (no folder can be written)" if folder is None else str(Path(folder).parent)
 
 
 def _version(package: str) -> str:
