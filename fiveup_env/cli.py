@@ -99,6 +99,47 @@ def train(
 
 
 @app.command()
+def bench(
+    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
+    quick: Annotated[bool, typer.Option("--quick", help="Few sizes, short turns, no training: for CI.")] = False,
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N,N", help="Numbers of matches.", show_default="1,64,1024,16384"),
+    ] = None,
+    large: Annotated[bool, typer.Option("--large", help="With 262,144 matches too (some gigabytes).")] = False,
+    turns: Annotated[int | None, typer.Option(min=1, max=1000, help="Turns of every case.", show_default="7")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(min=0.001, max=60, help="Length of a turn.", show_default="0.2")
+    ] = None,
+    cpu: Annotated[
+        bool, typer.Option("--cpu-time", help="Count the time of the CPU alone: for a machine that others use too.")
+    ] = False,
+    peers: Annotated[bool, typer.Option("--peers", help="The same loop on other libraries that are there.")] = False,
+    compiling: Annotated[
+        bool, typer.Option("--compile", help="How long the first use takes, with no kernel compiled before and after.")
+    ] = False,
+    json: Annotated[str | None, typer.Option(metavar="FILE", help="Write all figures there too.")] = None,
+    soak: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="STEPS", help="Instead: so many steps per number of players, with checks."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the soak.")] = 0,
+) -> None:
+    """Measure speed, memory and shares of the time, beside a memory copy and other libraries; or soak the rules."""
+    from fiveup_env.benchmarks import command
+
+    clock = "cpu" if cpu else "wall"
+    given = {"turns": turns, "seconds": seconds, "clock": clock, "peers": peers, "compiling": compiling}
+    try:
+        if soak is not None:
+            command.soak_all(soak, seed, _progress_bar)
+        else:
+            command.measure(players, command.checked_sizes(sizes, large), quick, given, json, _progress_bar)
+    except command.BenchError as error:
+        raise UsageError(str(error)) from error
+
+
+@app.command()
 def info() -> None:
     """Show versions, the folder of compiled kernels, and the agents there are."""
     from rich.console import Console

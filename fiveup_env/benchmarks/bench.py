@@ -27,7 +27,7 @@ from fiveup_env.benchmarks.native import (
     roof_case,
 )
 from fiveup_env.benchmarks.peers import peer_cases
-from fiveup_env.benchmarks.timing import Case, Speed, in_turns
+from fiveup_env.benchmarks.timing import CLOCKS, Case, Clock, Speed, in_turns
 
 BASE = 1024
 """Number of matches at which variants, roof and peers are compared."""
@@ -48,6 +48,7 @@ class Plan:
         num_players: 2, 3 or 4.
         turns: how often each case is measured.
         seconds: length of a turn.
+        clock: "wall" or "cpu" (see `CLOCKS`).
         sizes: numbers of matches.
         peers, learning, compiling: whether to measure these too.
     """
@@ -55,6 +56,7 @@ class Plan:
     num_players: int = 4
     turns: int = 7
     seconds: float = 0.2
+    clock: str = "wall"
     sizes: tuple[int, ...] = SIZES
     peers: bool = False
     learning: bool = True
@@ -63,7 +65,7 @@ class Plan:
     @classmethod
     def quick(cls, num_players: int = 4, **wanted: Any) -> Plan:
         """A run for CI: few sizes, three short turns, no training."""
-        return cls(num_players, 3, 0.03, QUICK_SIZES, learning=False, **wanted)
+        return cls(num_players, 3, 0.03, sizes=QUICK_SIZES, learning=False, **wanted)
 
 
 @dataclass
@@ -131,7 +133,8 @@ def run(plan: Plan, tell: Tell | None = None) -> Bench:
     tell = tell or (lambda what, done, total: None)
     bench = Bench(plan, machine())
     for title, cases in _groups(plan, bench.missing):
-        bench.groups[title] = in_turns(cases, plan.turns, plan.seconds, partial(tell, title))
+        clock = CLOCKS[plan.clock]
+        bench.groups[title] = in_turns(cases, plan.turns, plan.seconds, partial(tell, title), clock)
         del cases  # tens of megabytes each
     bench.memory = {"record of a match": float(record_size())} | {
         f"vector env, per match, {np.dtype(dtype).name}": memory_per_match(plan.num_players, dtype) for dtype in DTYPES
@@ -184,8 +187,8 @@ def _aec(n: int, names: Sequence[str] | None = None) -> Iterator[Case]:
             continue
         env = make()
 
-        def run(calls: int, env: Any = env) -> dict[str, float]:
-            return {"": calls / agent_steps_per_second(env, calls)}
+        def run(calls: int, clock: Clock, env: Any = env) -> None:
+            agent_steps_per_second(env, calls)
 
         yield Case(f"AEC {name}", run, facts={"players": n})
 

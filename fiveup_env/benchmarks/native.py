@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import cycle
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from fiveup_env.benchmarks.kernels import (
     play_with_mask,
     play_with_observation,
 )
-from fiveup_env.benchmarks.timing import Case, Seconds
+from fiveup_env.benchmarks.timing import Case, Clock, Seconds
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.writer import ROW, offset_table, unit_table
 from fiveup_env.envs.vector import FACTS, SelfPlayVectorEnv
@@ -44,22 +43,22 @@ class Loop:
         begin_all(self.games, self.state)
         self.mask = np.zeros((count, NUM_ACTIONS), np.int8)
 
-    def rules(self, sweeps: int) -> None:
+    def rules(self, sweeps: int, clock: Clock) -> None:
         """Steps alone, choosing the action included."""
         self.state = np.uint64(play_rules(self.games, sweeps, self.state))
 
-    def with_mask(self, sweeps: int) -> None:
+    def with_mask(self, sweeps: int, clock: Clock) -> None:
         """And the mask."""
         self.state = np.uint64(play_with_mask(self.games, sweeps, self.state, self.mask))
 
-    def with_observation(self, dtype: type) -> Callable[[int], None]:
+    def with_observation(self, dtype: type) -> Callable[[int, Clock], None]:
         """And the observation."""
         count, players = len(self.games), int(self.games["num_players"][0])
         observation: np.ndarray = np.zeros((count, observation_size(players)), dtype)
         codes, start = np.zeros(ROW, np.uint8), offset_table()
         unit = None if dtype == np.uint8 else unit_table()
 
-        def run(sweeps: int) -> None:
+        def run(sweeps: int, clock: Clock) -> None:
             state = play_with_observation(self.games, sweeps, self.state, self.mask, observation, codes, start, unit)
             self.state = np.uint64(state)
 
@@ -76,14 +75,14 @@ class EnvLoop:
         self.state = np.uint64(1)
         env.reset(0)
 
-    def __call__(self, calls: int) -> Seconds:
+    def __call__(self, calls: int, clock: Clock) -> Seconds:
         """So many steps; the time that `step` takes is told apart."""
         env, actions, outs, inside = self.env, self.actions, self.outs, 0.0
         for _ in range(calls):
             self.state = np.uint64(choose_at_random(env.games, self.state, actions))
-            begun = perf_counter()
+            begun = clock()
             env.step(actions, out=next(outs))
-            inside += perf_counter() - begun
+            inside += clock() - begun
         return {STEP_ONLY: inside}
 
 
@@ -125,7 +124,7 @@ def roof_case(num_players: int, count: int, dtype: type, *, stream: bool = False
     length = max(2, STREAM_BYTES // source.nbytes) if stream else 2
     targets = cycle(list(np.ones((length, source.size), np.uint8)))
 
-    def run(calls: int) -> None:
+    def run(calls: int, clock: Clock) -> None:
         for _ in range(calls):
             np.copyto(next(targets), source)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.benchmarks.timing import Case
+from fiveup_env.benchmarks.timing import Case, Clock
 
 OPEN_SPIEL = ("spades", "euchre", "hearts", "bridge(use_double_dummy_result=false)", "python_team_dominoes")
 RLCARD = ("gin-rummy", "uno", "doudizhu")
@@ -53,7 +53,7 @@ def _open_spiel(name: str) -> Case:
     seen = _tensor_writer(game)
     deals = [_dealt(game, random) for _ in range(DEALS)]
 
-    def run(calls: int) -> None:
+    def run(calls: int, clock: Clock) -> None:
         state, number = deals[0].clone(), 0
         for _ in range(calls):
             while state.is_chance_node():
@@ -100,8 +100,8 @@ def _hanabi(name: str) -> Case:
 
     env = hanabi_v5.raw_env() if name.endswith("raw_env") else hanabi_v5.env()
 
-    def run(calls: int) -> dict[str, float]:
-        return {"": calls / agent_steps_per_second(env, calls)}
+    def run(calls: int, clock: Clock) -> None:
+        agent_steps_per_second(env, calls)
 
     return Case(f"PettingZoo {name}", run, facts={"peer": "pettingzoo"})
 
@@ -112,7 +112,7 @@ def _rlcard(name: str) -> Case:
     env = rlcard.make(name, config={"seed": 0})
     random = Random(0)
 
-    def run(calls: int) -> None:
+    def run(calls: int, clock: Clock) -> None:
         state, _ = env.reset()
         for _ in range(calls):
             if env.is_over():
@@ -122,7 +122,7 @@ def _rlcard(name: str) -> Case:
             mask[legal] = 1
             state, _ = env.step(legal[int(random.random() * len(legal))])
 
-    run(1)
+    env.reset()
     return Case(f"RLCard {name}", run, facts={"peer": "rlcard"})
 
 
@@ -144,9 +144,10 @@ def _pgx(name: str) -> Case:
     key = jax.random.PRNGKey(0)
     kept = [jax.jit(jax.vmap(env.init))(jax.random.split(key, PGX_MATCHES)), key]
 
-    def run(calls: int) -> None:
+    def run(calls: int, clock: Clock) -> None:
         for _ in range(calls):
             kept[:] = turn_compiled(*kept)
             np.asarray(kept[0].observation), np.asarray(kept[0].legal_action_mask)
 
-    return Case(f"Pgx {name} on CPU, {PGX_MATCHES} matches", run, PGX_MATCHES, {"peer": "pgx"})
+    # Its own threads do the work.
+    return Case(f"Pgx {name} on CPU, {PGX_MATCHES} matches", run, PGX_MATCHES, {"peer": "pgx", "threads": "its own"})

@@ -32,7 +32,8 @@ def _parts(bench: Bench) -> Iterator[RenderableType]:
     yield Text(", ".join(f"{name} {value}" for name, value in bench.machine.items()))
     yield Text(
         f"{plan.num_players} players, uniformly random legal actions, choosing them included; agent-steps per second, "
-        f"median and range of {plan.turns} turns of {plan.seconds:g} s, the cases of a table in turn"
+        f"median and range of {plan.turns} turns of {plan.seconds:g} s, the cases of a table in turn; "
+        + ("seconds of one thread's CPU time but where several work" if plan.clock == "cpu" else "wall clock")
     )
     for title, speeds in bench.groups.items():
         yield _speeds(title, speeds)

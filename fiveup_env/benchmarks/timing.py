@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from time import perf_counter
+from time import perf_counter, thread_time
+from types import MappingProxyType
 from typing import Any
+
+Clock = Callable[[], float]
+CLOCKS: Mapping[str, Clock] = MappingProxyType({"wall": perf_counter, "cpu": thread_time})
+"""What seconds are: those that pass, or those in which the calling thread had a core. On a busy machine the second is
+close to what the first would be on an idle one."""
 
 Seconds = Mapping[str, float]
 """Time of one turn by what it was spent on; the key "" is the whole."""
@@ -18,29 +24,30 @@ class Case:
 
     Attributes:
         name: what it is, for the table.
-        run: does its work `calls` times; returns the seconds it took (see `Seconds`), or None to have them taken.
+        run: does its work `calls` times by a clock; returns parts of the time that are told apart, or None.
         steps: agent-steps of a call.
         facts: what else to say of it: number of matches, threads, bytes written per step, ...
     """
 
     name: str
-    run: Callable[[int], Seconds | None]
+    run: Callable[[int, Clock], Seconds | None]
     steps: int = 1
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def time(self, calls: int) -> dict[str, float]:
-        """Seconds of so many calls."""
-        begun = perf_counter()
-        taken = self.run(calls)
-        return {"": perf_counter() - begun} | dict(taken or {})
+    def time(self, calls: int, clock: Clock) -> dict[str, float]:
+        """Seconds of so many calls. The time of several threads is always the time that passes."""
+        clock = clock if self.facts.get("threads", 1) == 1 else perf_counter
+        begun = clock()
+        taken = self.run(calls, clock)
+        return {"": clock() - begun} | dict(taken or {})
 
-    def calls_for(self, seconds: float) -> int:
+    def calls_for(self, seconds: float, clock: Clock) -> int:
         """How many calls take about so long; the first one, which may compile, does not count."""
-        self.time(1)
-        calls, taken = 1, self.time(1)[""]
+        self.time(1, clock)
+        calls, taken = 1, self.time(1, clock)[""]
         while taken < seconds / 4:
             calls *= 2
-            taken = self.time(calls)[""]
+            taken = self.time(calls, clock)[""]
         return max(1, round(calls * seconds / taken))
 
 
@@ -81,7 +88,11 @@ class Speed:
 
 
 def in_turns(
-    cases: Sequence[Case], turns: int, seconds: float, progress: Callable[[int, int], None] | None = None
+    cases: Sequence[Case],
+    turns: int,
+    seconds: float,
+    progress: Callable[[int, int], None] | None = None,
+    clock: Clock = perf_counter,
 ) -> list[Speed]:
     """Speeds of cases that run one after the other, again and again.
 
@@ -90,17 +101,18 @@ def in_turns(
         turns: how many each gets.
         seconds: how long a turn is, about.
         progress: called with the numbers of turns that are done and that there are.
+        clock: see `CLOCKS`.
     """
     tell = progress or (lambda done, total: None)
     calls = []
     total = len(cases) * (turns + 1)
     for number, case in enumerate(cases):
-        calls.append(case.calls_for(seconds))
+        calls.append(case.calls_for(seconds, clock))
         tell(number + 1, total)
     values: dict[tuple[int, str], list[float]] = {}
     for turn in range(turns):
         for number, case in enumerate(cases):
-            for what, taken in case.time(calls[number]).items():
+            for what, taken in case.time(calls[number], clock).items():
                 values.setdefault((number, what), []).append(calls[number] * case.steps / taken)
             tell(len(cases) * (turn + 1) + number + 1, total)
     return [
