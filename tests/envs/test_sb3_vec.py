@@ -1,0 +1,129 @@
+"""The native matches as one VecEnv of Stable-Baselines3, with masks where sb3-contrib looks for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import MaskablePPO  # noqa: E402
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor  # noqa: E402
+
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv  # noqa: E402
+from fiveup_env.envs.sb3 import FiveUpSB3VecEnv  # noqa: E402
+from fiveup_env.rules.match import IllegalActionError  # noqa: E402
+from tests.envs.trace import same_bits  # noqa: E402
+from tests.envs.vectors import any_legal  # noqa: E402
+
+COUNT = 6
+SHORT: dict[str, Any] = {"max_rounds": 2, "reward": "points", "opponents": "greedy", "draws": "auto"}
+
+
+@pytest.fixture
+def env() -> FiveUpSB3VecEnv:
+    return FiveUpSB3VecEnv(COUNT, seed=0, **SHORT)
+
+
+def test_it_is_a_vecenv_with_masks(env: FiveUpSB3VecEnv) -> None:
+    assert isinstance(env, VecEnv) and env.num_envs == COUNT
+    assert env.observation_space.shape == (453,) and env.observation_space.dtype == np.float32
+    assert env.action_space.n == 121
+    env.reset()
+    assert env.has_attr("action_masks") and not env.has_attr("no_such_thing")
+    assert is_masking_supported(env)
+    masks = env.env_method("action_masks")
+    assert len(masks) == COUNT and masks[0].shape == (121,) and masks[0].dtype == np.bool_
+    assert same_bits(np.stack(masks), env.action_masks()) and same_bits(get_action_masks(env), env.action_masks())
+    two = env.env_method("action_masks", indices=[1, 4])
+    assert len(two) == 2 and same_bits(two[1], masks[4])
+    assert len(env.env_method("action_masks", indices=3)) == 1
+
+
+def test_steps_are_those_of_the_vector_env(env: FiveUpSB3VecEnv) -> None:
+    native = FiveUpVectorEnv(COUNT, **SHORT)
+    seen, (shown, _) = env.reset(), native.reset(seed=0)
+    chance, ended, steps = np.random.default_rng(0), 0, 0
+    returns, lengths = np.zeros(COUNT), np.zeros(COUNT, int)
+    while ended < 15:
+        assert seen in env.observation_space or seen.shape == (COUNT, 453)
+        assert same_bits(seen, shown["observation"]) and seen.base is None
+        actions = any_legal(env.action_masks(), chance)
+        seen, rewards, dones, infos = env.step(actions)
+        shown, wanted, terminated, truncated, info = native.step(actions)
+        steps += 1
+        assert rewards.dtype == np.float32 and same_bits(rewards, wanted.astype(np.float32))
+        assert same_bits(dones, terminated | truncated)
+        returns += wanted
+        lengths += 1
+        for i in range(COUNT):
+            if not dones[i]:
+                assert infos[i] == {}
+                continue
+            ended += 1
+            assert same_bits(infos[i]["terminal_observation"], info["final_obs"][i]["observation"])
+            assert infos[i]["TimeLimit.truncated"] == bool(truncated[i])
+            assert infos[i]["is_success"] == bool(info["final_info"]["is_success"][i])
+            assert infos[i]["episode"]["r"] == pytest.approx(returns[i], abs=1e-9)
+            assert infos[i]["episode"]["l"] == lengths[i] and infos[i]["episode"]["t"] == steps
+            returns[i] = lengths[i] = 0
+
+
+def test_observations_stay_when_the_next_step_is_made(env: FiveUpSB3VecEnv) -> None:
+    """SB3 keeps the last ones while it steps on."""
+    chance = np.random.default_rng(0)
+    first = env.reset()
+    kept = first.copy()
+    for _ in range(3):
+        env.step(any_legal(env.action_masks(), chance))
+    assert same_bits(first, kept)
+
+
+def test_seeds_repeat() -> None:
+    def run(env: FiveUpSB3VecEnv) -> list[np.ndarray]:
+        chance = np.random.default_rng(0)
+        return [env.reset(), *(env.step(any_legal(env.action_masks(), chance))[0] for _ in range(20)), env.reset()]
+
+    one = FiveUpSB3VecEnv(COUNT, seed=3, **SHORT)
+    first, second = run(one), run(FiveUpSB3VecEnv(COUNT, seed=3, **SHORT))
+    assert all(map(same_bits, first, second))
+    assert not np.array_equal(first[0], first[-1]), "a second reset goes on in the streams"
+    assert one.seed(3) == [3] * COUNT
+    assert all(map(same_bits, first, run(one)))
+
+
+def test_attributes_and_wrappers(env: FiveUpSB3VecEnv) -> None:
+    assert env.get_attr("num_envs", indices=[0, 1]) == [COUNT] * 2 and env.get_attr("render_mode") == [None] * COUNT
+    with pytest.raises(AttributeError, match="no attribute 'colour'"):
+        env.set_attr("colour", "red")
+    with pytest.raises(AttributeError, match="colour"):
+        env.get_attr("colour")
+    env.env_method("set_opponents", "random")
+    monitored = VecMonitor(env)
+    monitored.reset()
+    chance, ended = np.random.default_rng(0), 0
+    while not ended:
+        _, _, dones, infos = monitored.step(any_legal(env.action_masks(), chance))
+        ended += dones.sum()
+    assert {"r", "l", "t"} <= set(infos[int(dones.argmax())]["episode"])
+    with pytest.raises(IllegalActionError, match="no match was moved"):
+        env.step(np.full(COUNT, 120))
+    env.close()
+
+
+def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action() -> None:
+    env = FiveUpSB3VecEnv(16, seed=0, **SHORT)
+    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=128, n_epochs=1, seed=0, device="cpu")
+    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
+    model.learn(16 * 16 * 3)
+    assert model.num_timesteps == 768
+    assert any(not torch.equal(old, new) for old, new in zip(before, model.policy.parameters(), strict=True))
+    assert model.ep_info_buffer and model.ep_success_buffer
+    observation = env.reset()
+    for _ in range(50):
+        actions, _ = model.predict(observation, action_masks=get_action_masks(env))
+        observation, *_ = env.step(actions)
