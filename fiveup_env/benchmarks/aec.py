@@ -98,10 +98,10 @@ def contestants(num_players: int = 4) -> dict[str, Callable[[], AECEnv]]:
         "empty, wrapped": lambda: in_wrappers(EmptyAEC(num_players)),
     }
     if find_spec("shimmy") is not None and find_spec("pyspiel") is not None:
-        from pettingzoo.classic import hanabi_v5
+        from pettingzoo.classic.hanabi import hanabi
 
-        found["hanabi, raw"] = lambda: hanabi_v5.raw_env()
-        found["hanabi, wrapped"] = lambda: hanabi_v5.env()
+        found["hanabi, raw"] = hanabi.raw_env
+        found["hanabi, wrapped"] = hanabi.env
     return found
 
 

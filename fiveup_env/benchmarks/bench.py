@@ -213,10 +213,8 @@ def _ratios(bench: Bench) -> Iterator[tuple[str, float]]:
                 yield f"vector env {dtype}, {STEP_ONLY}, {title}, 2 threads to 1", two.over(one)
     yield from _flatness(bench)
     peers = bench.groups.get("peers", [])
-    for ours in peers[:3]:
-        for theirs in peers[3:] if peers else []:
-            if ours.name == f"vector env float32, {STEP_ONLY}":
-                continue
+    for ours in (speed for speed in peers if "peer" not in speed.facts and STEP_ONLY not in speed.name):
+        for theirs in (speed for speed in peers if "peer" in speed.facts):
             yield f"{ours.name} to {theirs.name}", ours.over(theirs)
 
 
