@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from fiveup_env.scripts import ConfigError
 
-Place = tuple[str | int, ...]
-"""Where in a file: the keys that lead there."""
+Place = tuple[str, ...]
+"""Where in a file: the keys (and numbers of list items) that lead there."""
 
 
 class Section(BaseModel):
@@ -86,17 +86,17 @@ def _places(node: yaml.Node | None, above: Place) -> Iterator[tuple[Place, int]]
             yield from _places(value, here)
     elif isinstance(node, yaml.SequenceNode):
         for i, value in enumerate(node.value):
-            yield from _places(value, (*above, i))
+            yield from _places(value, (*above, str(i)))
 
 
 def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> str:
     """One pydantic error for people: line, key, what is wrong."""
-    place: Place = tuple(part for part in problem["loc"] if part != "[key]")
+    place: Place = tuple(str(part) for part in problem["loc"] if part != "[key]")
     known = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
     where = f"line {known}: " if known else ": "
     if problem["type"] == "extra_forbidden":
         names = _names(model, place[:-1])
-        close = difflib.get_close_matches(str(place[-1]), names, 1)
+        close = difflib.get_close_matches(place[-1], names, 1)
         instead = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
         return f"{where}there is no key {_dotted(place)!r}, {instead}"
     if problem["type"] == "missing":
@@ -112,11 +112,11 @@ def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> s
 def _names(model: type[Section], place: Place) -> list[str]:
     """The keys that a section has."""
     for part in place:
-        inner = model.model_fields[str(part)].annotation
+        inner = model.model_fields[part].annotation
         assert isinstance(inner, type) and issubclass(inner, Section)
         model = inner
     return list(model.model_fields)
 
 
 def _dotted(place: Place) -> str:
-    return ".".join(map(str, place))
+    return ".".join(place)

@@ -153,14 +153,18 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     Raises:
         ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
     """
-    console = Console(stderr=True)
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
     folder = Path(out) if out else Path("runs", config_file.stem)
-    config, state = open_run(folder, read_config(config_file, Config, seed=seed), resume, seed is None, console)
+    config = read_config(config_file, Config, seed=seed)
+    config, state = resumed(folder, config, seed is None, console) if resume else (free_folder(folder, config), None)
     torch.set_num_threads(config.threads)
     model, opponents = make_learner(config)
+    begin_folder(folder, config)
+    with console.status("compiling the game (the first time on a machine takes half a minute)"):
+        compile_kernels(model)
     if state:
         restore(model, opponents, state)
-        console.print(f"going on from {model.num_timesteps:,} of {config.decisions:,} decisions", highlight=False)
+        console.print(f"going on from {model.num_timesteps:,} of {config.decisions:,} decisions")
     model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
     with progress_bar(console, config.decisions) as bar:
         left = config.decisions - model.num_timesteps
@@ -171,33 +175,47 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     final_evaluation(config, folder, console)
 
 
-def open_run(
-    folder: Path, config: Config, resume: bool, any_seed: bool, console: Console
-) -> tuple[Config, dict[str, Any] | None]:
-    """Begin a run in a folder, or find where it stopped: the config to use, and the state to go on from, if any."""
-    started = folder / "config.yaml"
+def free_folder(folder: Path, config: Config) -> Config:
+    """The config, if a new run may write to the folder: nothing is ever overwritten."""
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is no folder")
-    if not resume:
-        if folder.exists() and any(folder.iterdir()):
-            raise ConfigError(f"{folder} is not empty: resume that run with --resume, or choose another --out")
-        folder.mkdir(parents=True, exist_ok=True)
-    elif not folder.exists():
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigError(f"{folder} is not empty: resume that run with --resume, or choose another --out")
+    return config
+
+
+def resumed(folder: Path, config: Config, any_seed: bool, console: Console) -> tuple[Config, dict[str, Any] | None]:
+    """The config to go on with, and the last checkpoint; None if the run stopped before the first.
+
+    Args:
+        folder: of the run.
+        config: as asked for now.
+        any_seed: the run's own seed is meant, whatever the config says.
+        console: for remarks.
+    """
+    started = folder / "config.yaml"
+    if not folder.is_dir():
         raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
-    state = None
     if started.exists():
         before = read_config(started, Config)
         if any_seed:
             config = config.model_copy(update={"seed": before.seed})
         fixed = [name for name in Config.model_fields if name not in MAY_CHANGE]
-        changed = [name for name in fixed if getattr(before, name) != getattr(config, name)]
-        if changed:
+        if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
             raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
-        state = load_checkpoint(folder, lambda line: console.print(line, highlight=False, soft_wrap=True))
-    if resume and state is None:
-        console.print(f"{folder} has no checkpoint yet: starting from the beginning", highlight=False)
-    write_file(started, yaml.safe_dump(config.model_dump(), sort_keys=False).encode())
+    state = load_checkpoint(folder, console.print)
+    if state is None:
+        console.print(f"{folder} has no checkpoint yet: starting from the beginning")
     return config, state
+
+
+def begin_folder(folder: Path, config: Config) -> None:
+    """Make the folder of a run, with the config that is used."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_file(folder / "config.yaml", yaml.safe_dump(config.model_dump(), sort_keys=False).encode())
+    except OSError as error:
+        raise ConfigError(f"{folder} cannot be written to: {error}") from error
 
 
 def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
@@ -238,6 +256,14 @@ def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
         device="cpu",
     )
     return model, opponents
+
+
+def compile_kernels(model: MaskablePPO) -> None:
+    """Use all compiled code once, before the clock of the run starts; draws no random numbers of the run."""
+    env = vector_env(model)
+    observation, _ = env.reset(seed=0)
+    env.step(observation["action_mask"].argmax(1))
+    evaluate(MaskablePPOPolicy(model), "greedy", env.options.num_players, matches=1)
 
 
 class Run(BaseCallback):
@@ -304,8 +330,7 @@ class Run(BaseCallback):
         speed = (self.num_timesteps - self.began_at) / (time.monotonic() - self.began)
         entropy = -self.logger.name_to_value.get("train/entropy_loss", float("nan"))
         self.bar.console.print(
-            f"{self.num_timesteps:>11,} decisions, {speed:,.0f}/s, entropy {entropy:.2f}, wins: {', '.join(shown)}",
-            highlight=False,
+            f"{self.num_timesteps:>11,} decisions, {speed:,.0f}/s, entropy {entropy:.2f}, wins: {', '.join(shown)}"
         )
 
 

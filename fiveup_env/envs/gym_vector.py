@@ -35,9 +35,10 @@ from fiveup_env.envs.vector import (
     illegal_batch,
     row_seeds,
     starting_scores,
+    step_options,
 )
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.game import new_games
+from fiveup_env.rules.game import MATCH_OVER, new_games
 from fiveup_env.rules.match import IllegalActionError, checked_seed
 
 RESET_OPTIONS = ("reset_mask", "scores")
@@ -66,6 +67,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         seat: the learner's seat, or "random" for a new lot every episode.
         autoreset_mode: SAME_STEP (default), NEXT_STEP or DISABLED (then `reset(options={"reset_mask": ...})`).
         dtype: float32, or uint8 for bare codes.
+        skip_single: with draws="auto", resolve everybody's lone legal action inside as well.
+        continue_match: with episode="round", the next episode of a row is the next round of its match (with the scores,
+            and opened by R2.5) until the match is won; the learner's seat is drawn anew for each.
         options: see `EnvOptions` ("flat" observations without history only).
 
     Raises:
@@ -84,6 +88,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         seat: int | str = "random",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         dtype: type = np.float32,
+        skip_single: bool = False,
+        continue_match: bool = False,
         **options: Any,
     ) -> None:
         check_integer("num_envs", num_envs, 1, MAX_MATCHES)
@@ -92,6 +98,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
         if self.options.observation != "flat" or self.options.history_length:
             raise ValueError("the vector env has flat observations without history only")
+        if continue_match and self.options.episode != "round":
+            raise ValueError('continue_match needs episode="round"')
+        self._kernel_options = step_options(self.options, skip_single)
         self.num_envs, self.dtype = num_envs, checked_dtype(dtype)
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -101,6 +110,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_arrays()
         self._rows["fixed_seat"] = -1 if isinstance(seat, str) else seat
+        self._rows["continues"] = continue_match
+        self._agents: list[Policy | None] = []
         self.set_opponents(opponents, partner)
 
     def _make_arrays(self) -> None:
@@ -113,7 +124,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._scratch = np.zeros(8)
         self._codes = np.zeros(ROW, np.uint8)
         self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
-        self._kernel_options = self.options.kernel_options
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
         self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
@@ -123,12 +133,25 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._current = 0
         self._started = False
 
-    def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None = None) -> None:
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        partner: AgentSpec | None = None,
+        *,
+        rows: np.ndarray | None = None,
+    ) -> None:
         """Change who plays the other seats, in every row from its next episode on; arguments as above.
+
+        Args:
+            opponents, partner: as above.
+            rows: the rows it is for, bool [N]; None for all.
 
         Raises:
             ValueError: if there is no such agent, it cannot answer in batches, or their number is wrong.
         """
+        wanted_rows = np.ones(self.num_envs, np.bool_) if rows is None else np.asarray(rows)
+        if wanted_rows.shape != (self.num_envs,) or wanted_rows.dtype != np.bool_:
+            raise ValueError(f"rows must be a bool array [{self.num_envs}]")
         n = self.options.num_players
         if partner is not None and n != 4:
             raise ValueError(f"only four players have partners: partner must be None, not {partner!r}")
@@ -141,25 +164,14 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         wanted = dict(zip(others, specs, strict=True))
         if partner is not None:
             wanted[2] = partner
-        # Agents still playing in unfinished episodes stay, so that their rows' numbers keep their meaning.
-        agents: list[Policy] = list(getattr(self, "_agents", []))
+        # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
+        playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
+        agents = [agent if PYTHON - i in playing else None for i, agent in enumerate(self._agents)]
         around = np.full(4, LEARNER, np.int8)
         for relative, spec in wanted.items():
-            around[relative] = self._policy_number(make_agent(spec, n), agents)
+            around[relative] = _policy_number(make_agent(spec, n), agents)
         self._agents = agents
-        self._rows["around"] = around
-
-    @staticmethod
-    def _policy_number(agent: Any, agents: list[Policy]) -> int:
-        if not is_policy(agent):
-            raise ValueError(f"agent {agent_name(agent)} has no act_many, which the vector env needs (see agents.base)")
-        if agent.kernel is not None:
-            return agent.kernel
-        if agent not in agents:
-            agents.append(agent)
-        if (number := PYTHON - agents.index(agent)) < -128:
-            raise ValueError("a vector env has room for 127 different batched agents; make a new one")
-        return number
+        self._rows["around"][wanted_rows] = around
 
     # reset
 
@@ -169,7 +181,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         """Deal all matches, or those of `options["reset_mask"]` (bool [N]), and play to the learner's decision.
 
         Args:
-            seed: one for all, or one per match. None goes on in the streams of the last one.
+            seed: one for all, or one per match. None goes on in the streams of the last one (and, with
+                `continue_match` and no `scores`, with the matches of episodes that are over).
             options: `reset_mask`; `scores`, raw points per side to start from, [S] or [N, S], kept for later episodes.
 
         Raises:
@@ -188,6 +201,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         else:
             # The number of an episode that is over has been counted up already.
             self._rows["episode"][mask & (self._rows["status"] != IDLE)] += 1
+        if seed is not None or "scores" in given:
+            self._games["phase"][mask] = MATCH_OVER  # no match is gone on with
         self._rows["scores"][mask] = table[mask]
         self._started = True
         self._current ^= 1
@@ -222,7 +237,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 raise ValueError(f"match {int(idle.argmax())} is over: reset it with options={{'reset_mask': ...}}")
             which = np.flatnonzero(~idle)
         if count := find_illegal_rows(self._games, which, actions, self._found):
-            raise IllegalActionError(illegal_batch(actions, self._found, count))
+            raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
         self._current ^= 1
         autoreset = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._advance(which, actions, fresh=True, autoreset=autoreset)
@@ -264,10 +279,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 rows = asking[numbers == number]
                 views = Views(self._games[rows], self._games["turn"][rows])
                 keys = keys_of(views, self._rows["policy_seed"][rows])
-                answers[rows] = self._agents[number].act_many(views, keys)
+                agent = self._agents[number]
+                assert agent is not None, "rows only name agents that are there"
+                answers[rows] = agent.act_many(views, keys)
                 if count := find_illegal_rows(self._games, rows, answers, self._found):
-                    name = agent_name(self._agents[number])
-                    raise AgentError(f"agent {name} answered with {illegal_batch(answers, self._found, count)}")
+                    wrong = illegal_batch(answers, self._found, count)
+                    raise AgentError(f"agent {agent_name(agent)} answered with {wrong}")
             self._advance(asking, answers, fresh=False, autoreset=autoreset)
 
     def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -314,10 +331,62 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         """Legal actions of the learner in every match, bool [N, 121] (a view of the latest mask)."""
         return self._sets[self._current][1].view(np.bool_)
 
+    # checkpoints
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that later steps depend on beside the agents, as bytes uint8 [N, ...]: `games` and `rows`."""
+        return {
+            name: array.view(np.uint8).reshape(self.num_envs, -1).copy()
+            for name, array in (("games", self._games), ("rows", self._rows))
+        }
+
+    @property
+    def agents(self) -> tuple[Policy | None, ...]:
+        """The batched agents that rows may name, by number; None where a place is free."""
+        return tuple(self._agents)
+
+    def set_state(
+        self, state: dict[str, np.ndarray], agents: Sequence[Policy | None]
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Go on from what `state` and `agents` were, of an env made with the same arguments; returns as `reset`.
+
+        Raises:
+            ValueError: if the state is one of another number of matches or version.
+        """
+        kept = {"games": self._games, "rows": self._rows}
+        for name, array in kept.items():
+            shape = (self.num_envs, array.itemsize)
+            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+        for name, array in kept.items():
+            array.view(np.uint8).reshape(self.num_envs, -1)[:] = state[name]
+        self._agents, self._started = list(agents), True
+        observation, mask, outcomes = self._sets[self._current]
+        pending = self._rows.copy()
+        show_rows(self._games, self._rows, self._codes, self._start, self._unit, observation, mask, outcomes)
+        self._rows[:] = pending  # rewards that wait for the next step
+        outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
+        return {"observation": observation, "action_mask": mask}, self._info()
+
     @property
     def games(self) -> np.ndarray:
         """The records behind the matches, live (for tests and tools, not for learners)."""
         return self._games
+
+
+def _policy_number(agent: Any, agents: list[Policy | None]) -> int:
+    """The number by which rows call an agent; a batched one is given a free place among `agents`."""
+    if not is_policy(agent):
+        raise ValueError(f"agent {agent_name(agent)} has no act_many, which the vector env needs (see agents.base)")
+    if agent.kernel is not None:
+        return agent.kernel
+    if agent not in agents:
+        if None not in agents:
+            agents.append(None)
+        agents[agents.index(None)] = agent
+    if (number := PYTHON - agents.index(agent)) < -128:
+        raise ValueError("a vector env has room for 127 different batched agents at a time")
+    return number
 
 
 def _checked_mode(mode: AutoresetMode | str) -> AutoresetMode:

@@ -16,7 +16,7 @@ from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.opponents import ASKS, DECIDES
 from fiveup_env.envs.seats import LEARNER, take_seats
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
-from fiveup_env.rules.game import Game
+from fiveup_env.rules.game import ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.turn import is_legal, write_mask
 
@@ -39,6 +39,7 @@ LEARNERS = np.dtype(
                 ("side", "i1"),
                 ("seat", "i1"),  # seat of the learner that decided last
                 ("status", "i1"),  # DECIDES, ASKS or IDLE
+                ("continues", "u1"),  # whether an episode after a round goes on with its match
                 ("around", "i1", 4),  # policies by seat relative to the learner's
                 ("policies", "i1", 4),  # policies by seat
             ],
@@ -74,8 +75,14 @@ OUTCOMES = np.dtype(
 
 @kernel
 def begin_row(game: Game, row: Any) -> None:
-    """Deal the row's current episode, draw the learner's seat and put the agents around it."""
-    deal_episode(game, row)
+    """Deal the row's current episode, draw the learner's seat and put the agents around it.
+
+    An episode that goes on with the match of the last one gets that match's next deal, opener (R2.5) and scores.
+    """
+    if row.continues != 0 and game.phase == ROUND_OVER:
+        start_round(game)
+    else:
+        deal_episode(game, row)
     take_seats(game, row)
     row.reward = 0.0
     row.total = 0.0
@@ -85,9 +92,9 @@ def begin_row(game: Game, row: Any) -> None:
 @kernel
 def act(game: Game, action: int, row: Any, options: tuple, scratch: np.ndarray) -> int:
     """One legal action of whoever is to act; the rewards of the learner's side are added up. Returns the status."""
-    scheme, auto_draws, round_episodes, max_rounds = options
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
     rewards = scratch[4:]
-    now = transition(game, action, scheme, auto_draws, False, round_episodes, max_rounds, scratch, rewards)
+    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
     row.reward += rewards[int64(row.side)]
     return now
 
@@ -191,7 +198,7 @@ def advance_rows(
         now = play_on(game, now, row, options, scratch)
         while now not in (DECIDES, ASKS, IDLE):
             if not (outcome.terminated or outcome.truncated):
-                note_end(game, now, row, options[2], outcome)
+                note_end(game, now, row, options[3], outcome)
                 if len(final) > 0:
                     write_observation(game, int64(row.seat), final[i], codes, start, unit)
             row.episode += 1

@@ -359,15 +359,13 @@ class SelfPlayVectorEnv:
         players = checked_players(num_players, num_matches)
         kinds = sorted({int(n) for n in players})
         self.options = checked_options({"num_players": kinds[-1], **_unmixed(options, kinds)})
-        if skip_single and self.options.draws != "auto":
-            raise ValueError('skip_single needs draws="auto"')
         self.num_matches = num_matches
         self.num_players = players
         sides = {Variant(n).num_sides for n in kinds}
         self.num_sides, self._mixed_sides = max(sides), len(sides) > 1
         self.observation_size = max(observation_size(n) for n in kinds)
         self.dtype, self.threads, self.validate = checked_dtype(dtype), threads, validate
-        self._kernel_options = _options_tuple(self.options, skip_single)
+        self._kernel_options = step_options(self.options, skip_single)
         self._with_final = final_observation
         self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
         self._games = np.zeros(num_matches, GAME)
@@ -502,7 +500,7 @@ class SelfPlayVectorEnv:
     def _checked_actions(self, actions: np.ndarray) -> np.ndarray:
         actions = checked_actions(actions, self._actions)
         if self.validate and (count := _find_illegal(self._games, actions, self._found)):
-            raise IllegalActionError(illegal_batch(actions, self._found, count))
+            raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
         return actions
 
 
@@ -530,7 +528,7 @@ def illegal_batch(actions: np.ndarray, found: np.ndarray, count: int) -> str:
         text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
         named.append(f"match {i} action {action} ({text})")
     more = f" and {count - len(named)} more" if count > len(named) else ""
-    return f"{count} illegal actions, no match was moved: {', '.join(named)}{more}"
+    return f"{count} illegal action{'s' if count > 1 else ''}: {', '.join(named)}{more}"
 
 
 def checked_dtype(dtype: Any) -> type:
@@ -590,7 +588,14 @@ def row_seeds(seed: Any, count: int) -> np.ndarray:
     return seeds
 
 
-def _options_tuple(options: EnvOptions, skip_single: bool) -> tuple[int, bool, bool, bool, int]:
+def step_options(options: EnvOptions, skip_single: bool) -> tuple[int, bool, bool, bool, int]:
+    """The options as the kernels of the vector envs want them.
+
+    Raises:
+        ValueError: if lone actions are to be skipped but forced draws are not.
+    """
+    if skip_single and options.draws != "auto":
+        raise ValueError('skip_single needs draws="auto"')
     scheme, auto_draws, round_episodes, max_rounds = options.kernel_options
     return scheme, auto_draws, skip_single, round_episodes, max_rounds
 
