@@ -48,6 +48,7 @@ def test_small_variants(variant):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.jit
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 @pytest.mark.parametrize("num_players", PLAYERS)
@@ -59,6 +60,7 @@ def test_many_random_matches(num_players, chunk):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.jit
 @pytest.mark.parametrize("variant", SMALL, ids=name)
 def test_many_small_variants(variant):
