@@ -25,6 +25,7 @@ class MatchUp:
         num_players: 2, 3 or 4.
         seed: decides the deals and what the policies draw.
         max_rounds: rounds after which a match was left unfinished, None for no limit.
+        start: lowest and highest score that sides started from, in display points.
         deals: number of deals; each was played once per side, with A on that side.
         matches: number of matches, deals times sides.
         unfinished: matches without a winner; each counts as won to the chance level.
@@ -41,6 +42,7 @@ class MatchUp:
     num_players: int
     seed: int
     max_rounds: int | None
+    start: tuple[int, int]
     deals: int
     matches: int
     unfinished: int
@@ -55,7 +57,18 @@ class MatchUp:
         """Plain numbers and text for JSON; an infinite bound is None."""
         plain: dict[str, Any] = {
             name: getattr(self, name)
-            for name in ("a", "b", "num_players", "seed", "max_rounds", "deals", "matches", "unfinished", "chance")
+            for name in (
+                "a",
+                "b",
+                "num_players",
+                "seed",
+                "max_rounds",
+                "start",
+                "deals",
+                "matches",
+                "unfinished",
+                "chance",
+            )
         }
         for name in ("win_rate", "points_per_round"):
             estimate = getattr(self, name)
@@ -76,6 +89,7 @@ def evaluate(
     seed: int = 0,
     *,
     max_rounds: int | None = None,
+    start: tuple[int, int] = (0, 0),
     progress: Progress | None = None,
 ) -> MatchUp:
     """Play agent A against agent B on duplicate deals.
@@ -90,6 +104,8 @@ def evaluate(
         matches: how many at least; rounded up to whole deals.
         seed: decides everything; match i is the same whatever the number of matches.
         max_rounds: leave a match unfinished after so many rounds; None plays to exactly 61 (R9.1).
+        start: matches start at scores drawn for each side and deal from this range of display points (0 to 60, both
+            ends included); all seatings of a deal start from the same.
         progress: called now and then with the numbers of matches that are finished and that there are.
 
     Raises:
@@ -99,10 +115,12 @@ def evaluate(
     _check("matches", matches, 1, 10**9)
     if max_rounds is not None:
         _check("max_rounds", max_rounds, 1, 2**31 - 1)
+    _check("start[0]", start[0], 0, 60)
+    _check("start[1]", start[1], int(start[0]), 60)
     sides = Variant(num_players).num_sides
-    plan = Plan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0)
+    plan = Plan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0, (start[0], start[1]))
     agent_a, agent_b = make_agent(a, num_players), make_agent(b, num_players)
-    start = time.perf_counter()
+    began = time.perf_counter()
     results = play_matches(agent_a, agent_b, plan, progress or (lambda done, total: None))
     return MatchUp(
         a=_name(a, agent_a),
@@ -110,6 +128,7 @@ def evaluate(
         num_players=plan.num_players,
         seed=plan.seed,
         max_rounds=max_rounds,
+        start=plan.start,
         deals=plan.deals,
         matches=plan.matches,
         unfinished=int((results.winner < 0).sum()),
@@ -117,7 +136,7 @@ def evaluate(
         chance=1 / sides,
         points_per_round=ratio_of_sums(results.lead.sum(1), results.rounds.sum(1)),
         rounds_per_match=float(results.rounds.mean()),
-        seconds=time.perf_counter() - start,
+        seconds=time.perf_counter() - began,
         results=results,
     )
 

@@ -25,8 +25,8 @@ from fiveup_env.rules.match import Match
 Progress = Callable[[int, int], None]
 """Called with the numbers of matches that are finished and that there are."""
 
-# Two streams of one seed: what is dealt, and what the policies draw.
-DEALS, POLICIES = 0, 1
+# Streams of one seed: what is dealt, what the policies draw, and the scores to start from (one stream per side).
+DEALS, POLICIES, SCORES = 0, 1, 2
 
 LANES = 2048  # matches in lockstep; more than this does not pay
 LANES_ONE_BY_ONE = 64  # where an agent is copied for every seat of every lane
@@ -42,12 +42,14 @@ class Plan:
         deals: number of deals; each is played once per side.
         seed: decides deals and policies.
         max_rounds: rounds after which a match is left unfinished, 0 for no limit.
+        start: lowest and highest score to start from, in display points; each side's is drawn per deal.
     """
 
     num_players: int
     deals: int
     seed: int
     max_rounds: int = 0
+    start: tuple[int, int] = (0, 0)
 
     @property
     def variant(self) -> Variant:
@@ -65,11 +67,19 @@ class Plan:
         return self.deals * self.sides
 
     def seeds(self, purpose: int) -> np.ndarray:
-        """Seed of every deal for DEALS or POLICIES, uint64 [deals]; the first ones do not depend on how many."""
+        """Seed of every deal for DEALS, POLICIES, ..., uint64 [deals]; the first ones do not depend on how many."""
         base, seeds = np.empty(1, np.uint64), np.empty(self.deals, np.uint64)
         spread_seeds(np.uint64(self.seed), purpose, base)
         spread_seeds(base[0], 0, seeds)
         return seeds
+
+    def scores(self) -> np.ndarray:
+        """Raw points that every side starts with, int16 [deals, MAX_PLAYERS]; all seatings of a deal share them."""
+        low, high = self.start
+        scores = np.zeros((self.deals, MAX_PLAYERS), np.int16)
+        for side in range(self.sides):
+            scores[:, side] = RAW_PER_POINT * (low + self.seeds(SCORES + side) % np.uint64(high - low + 1))
+        return scores
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ class Results:
 def play_compiled(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results:
     """Both agents are kernel policies: whole matches inside compiled code."""
     results = Results.empty(plan)
-    deal_seeds, policy_seeds = plan.seeds(DEALS), plan.seeds(POLICIES)
+    deal_seeds, policy_seeds, scores = plan.seeds(DEALS), plan.seeds(POLICIES), plan.scores()
     done = 0
     for first in range(0, plan.deals, COMPILED_CHUNK):
         deals = np.arange(first, min(first + COMPILED_CHUNK, plan.deals))
@@ -124,6 +134,7 @@ def play_compiled(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results
             kernels = [_kernel(a if seat % plan.sides == seating else b) for seat in range(MAX_PLAYERS)]
             games = new_games(len(deals), plan.variant)
             begin(games, np.arange(len(deals)), deal_seeds[deals])
+            games["scores"] = scores[deals]
             rollout(games, np.array(kernels, np.int64), policy_seeds[deals], plan.max_rounds)
             results.note(deals, seating, games)
             done += len(deals)
@@ -174,13 +185,14 @@ class _Lanes:
         self.match = np.full(lanes, -1)
         self.a_side = np.zeros(lanes, np.int64)
         self.policy_seeds = np.zeros(lanes, np.uint64)
-        self._deal_seeds, self._policy_seeds = plan.seeds(DEALS), plan.seeds(POLICIES)
+        self._deal_seeds, self._policy_seeds, self._scores = plan.seeds(DEALS), plan.seeds(POLICIES), plan.scores()
 
     def start(self, rows: np.ndarray, matches: np.ndarray) -> None:
         deals, self.a_side[rows] = divmod(matches, self.plan.sides)
         self.match[rows] = matches
         self.policy_seeds[rows] = self._policy_seeds[deals]
         begin(self.games, rows, self._deal_seeds[deals])
+        self.games["scores"][rows] = self._scores[deals]
 
     def busy(self) -> np.ndarray:
         return np.flatnonzero(self.match >= 0)

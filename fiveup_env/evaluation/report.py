@@ -39,6 +39,8 @@ def notes(matchup: MatchUp) -> list[str]:
     lines = [
         f"{m.matches:,} matches: {m.deals:,} deals, each played {times} with A on each side in turn; seed {m.seed}"
     ]
+    if m.start != (0, 0):
+        lines.append(f"each side starts at {m.start[0]} to {m.start[1]} points, drawn for every deal")
     if m.unfinished:
         lines.append(
             f"{m.unfinished:,} unfinished after {m.max_rounds} rounds, each counted as {_percent(m.chance)} won"

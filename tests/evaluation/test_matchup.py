@@ -92,6 +92,9 @@ def test_as_dict_is_json():
         ({"num_players": 5}, "num_players must be an integer from 2 to 4, not 5"),
         ({"seed": -1}, "a seed is an integer from 0"),
         ({"max_rounds": 0}, "max_rounds must be an integer from 1"),
+        ({"start": (-1, 5)}, r"start\[0\] must be an integer from 0 to 60, not -1"),
+        ({"start": (30, 20)}, r"start\[1\] must be an integer from 30 to 60, not 20"),
+        ({"start": (0, 61)}, r"start\[1\] must be an integer from 0 to 60, not 61"),
         ({"b": "nobody"}, "there is no agent 'nobody'"),
     ],
 )

@@ -221,3 +221,18 @@ def test_the_same_bits_everywhere(num_players):
     results = play_matches(Greedy(), Random(), Plan(num_players, 2, 5), silent)
     data = results.scores.tobytes() + results.rounds.tobytes()
     assert hashlib.sha256(data).hexdigest()[:12] == GOLDEN[num_players]
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_matches_may_start_at_other_scores(num_players):
+    """The same in all seatings of a deal and on both paths, within the range, and different from deal to deal."""
+    plan = Plan(num_players, scaled(100), 11, 0, (50, 60))
+    scores = plan.scores()
+    assert np.array_equal(scores, Plan(num_players, scaled(100) + 3, 11, 0, (50, 60)).scores()[: plan.deals])
+    assert (scores[:, : plan.sides] >= 250).all() and (scores[:, : plan.sides] <= 300).all()
+    assert (scores % 5 == 0).all() and (scores[:, plan.sides :] == 0).all()
+    assert len(np.unique(scores[:, 0])) > 3
+    results = play_compiled(Greedy(), Random(), plan, silent)
+    assert same(results, play_lockstep(Greedy(), Random(), plan, silent))
+    assert results.rounds.mean() < play_compiled(Greedy(), Random(), Plan(num_players, 100, 11), silent).rounds.mean()
+    assert not Plan(num_players, 3, 0).scores().any()
