@@ -1,15 +1,15 @@
 """Reward schemes by name. All are per side; partners get the same.
 
-| name     | what                                                                          | sum over an episode       |
-|----------|-------------------------------------------------------------------------------|---------------------------|
-| `win`    | at the end: +1 winner, -1 loser; three players +1, -1/2, -1/2                  | that                      |
-| `points` | every accepted event: own points minus the others' mean, display points / 61   | final lead / 61           |
-| `equity` | change of (b - a) / (a + b); a, b: points to go of the own and best other side | its end minus its start   |
+| name     | what                                                                           | sum over an episode     |
+|----------|--------------------------------------------------------------------------------|-------------------------|
+| `win`    | at the end: +1 winner, -1 loser; three players +1, -1/2, -1/2                  | that                    |
+| `points` | every accepted event: own points minus the others' mean, display points / 61   | final lead / 61         |
+| `equity` | change of (b - a) / (a + b); a, b: points to go of the own and best other side | its end minus its start |
 
-`win` and `points` are zero-sum. `equity` is potential-based shaping (Ng, Harada, Russell, 1999) of the match end: a side
-that wins ends at +1 and every other at -1, so from an even start a match sums to exactly +1 or -1 (three players: +1,
--1, -1). With `episode="round"` the end of `win` is the end of the round: its winner by D8 and R8.5 gets +1, a tie gives
-0 to all.
+`win` and `points` are zero-sum. `equity` is potential-based shaping (Ng, Harada, Russell, 1999) of the match end: a
+side that wins ends at +1 and every other at -1, so from an even start a match sums to exactly +1 or -1 (three players:
++1, -1, -1). With `episode="round"` the end of `win` is the end of the round: its winner by D8 and R8.5 gets +1, a tie
+gives 0 to all.
 """
 
 from __future__ import annotations

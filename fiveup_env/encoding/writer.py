@@ -1,8 +1,8 @@
 """The writer of the observation: one kernel that writes bare codes, and one that turns them into floats.
 
-Most of the vector is 0/1 values of bit sets. They are written eight bytes at a time (`store_bits`), in ascending order:
-what a store spills over its set is overwritten by what stands behind it. That, constant offsets, no integer division and
-one vectorised conversion made the writer five times faster than plain loops over float rows.
+Most of the vector is 0/1 values of bit sets. They are written eight bytes at a time (`store_bits`), in ascending
+order: what a store spills over its set is overwritten by what stands behind it. That, constant offsets, no integer
+division and one vectorised conversion replace plain loops over float rows.
 """
 
 from __future__ import annotations

@@ -91,7 +91,6 @@ ACTION_OTHER = np.array(
 """Action -> pip count of the half that stays outside [121]."""
 
 
-
 def _change(action: Action) -> int:
     if isinstance(action, Lead):
         return sum(action.tile)

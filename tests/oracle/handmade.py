@@ -5,9 +5,7 @@ from tests.oracle import Oracle
 
 def lay(oracle, tile, node, port):
     """Play the one legal move that lays ``tile`` on that place."""
-    (move,) = [
-        move for move in oracle.moves() if move[0] == "lay" and move[1] == tile and move[3] == (node, port)
-    ]
+    (move,) = [move for move in oracle.moves() if move[0] == "lay" and move[1] == tile and move[3] == (node, port)]
     return oracle.play(move)
 
 

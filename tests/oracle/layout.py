@@ -111,9 +111,7 @@ class Layout:
                 if self.is_terminal(tile):
                     ends.append((tile, pips(tile)))
             else:
-                ends += [
-                    (tile, half) for port, half in zip(SINGLE_PORTS, tile, strict=True) if ports[port] is None
-                ]
+                ends += [(tile, half) for port, half in zip(SINGLE_PORTS, tile, strict=True) if ports[port] is None]
         return ends
 
     def end_sum(self) -> int:

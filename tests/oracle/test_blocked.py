@@ -97,9 +97,7 @@ def test_all_hands_equal_make_no_event():
     assert oracle.round_winner is None and oracle.round_end == "blocked"
 
 
-@pytest.mark.parametrize(
-    ("score", "placement", "blocked"), [(0, True, True), (295, True, None), (300, False, False)]
-)
+@pytest.mark.parametrize(("score", "placement", "blocked"), [(0, True, True), (295, True, None), (300, False, False)])
 def test_credit_of_the_blocking_tile_comes_first(score, placement, blocked):
     """R5.3: (5, 5) scores 10 and may win; otherwise 1 against 12: 11 gives 10 by the settlement."""
     oracle, events = lead(2, [[(5, 5), (0, 1)], [(2, 3), (3, 4)]], [], scores=[score, 0])

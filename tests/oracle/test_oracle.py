@@ -27,9 +27,7 @@ def laying_order(position):
     return opening, joins
 
 
-@pytest.mark.parametrize(
-    "position", POSITIONS, ids=lambda position: "-".join(f"{a}{b}" for a, b in position["tiles"])
-)
+@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: "-".join(f"{a}{b}" for a, b in position["tiles"]))
 def test_worked_position(position):
     """R3 to R5: joins, free places, contributions, end sum and credit of a position of the source."""
     opening, joins = laying_order(position)
@@ -188,9 +186,7 @@ def test_exact_hit_in_mid_round():
 DOMINO_HANDS = [[(2, 3)], [(6, 6)], [(3, 4)], [(5, 6)]]
 
 
-@pytest.mark.parametrize(
-    ("score", "accepted"), [(0, True), (275, True), (280, True), (285, False), (300, False)]
-)
+@pytest.mark.parametrize(("score", "accepted"), [(0, True), (275, True), (280, True), (285, False), (300, False)])
 def test_domino_is_one_event_with_the_partner_apart(score, accepted):
     """R7.1 to R7.4, R6.1: 5 + round(12 + 11 = 23) 25 - round(7) 5 = 25.
 
