@@ -9,7 +9,7 @@ For Python: `Belief(view)`. For other kernels (search agents), with scratch that
     belief = new_beliefs(1)[0]                      record of dtype BELIEF; pass the array, index inside
     cells = new_cells()                             int64 scratch
 
-    ok = prepare(game, seat, belief, cells)         once a decision; False: `cells` is too small (see CELLS)
+    ok = prepare(game, seat, belief, cells)         once a decision; False: go back for longer `cells` (see CELLS)
     state = sample(belief, cells, world, state)     then as often as wanted
     count_places(game, belief, cells, places)       counts behind the marginals; belief.ways is the denominator
 
@@ -34,8 +34,8 @@ from fiveup_env.rules.kernels import entry, kernel, lowest_bit
 from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.random import GOLDEN, below, mix, stream
 
-CELLS = 1 << 16
-"""Length of `cells` that was enough by far for every position seen; `prepare` says so when it is not."""
+CELLS = 1 << 17
+"""Length of `cells`: three times the largest need in 216,000 random beliefs of the real game; `prepare` checks it."""
 
 
 def new_beliefs(count: int) -> np.ndarray:

@@ -40,10 +40,10 @@ def _start(games, seed):
 
 
 @kernel
-def closing_action(game, scratch, state):
-    """A placement after which the fewest pip counts are open, among three random ones: it makes others draw."""
+def closing_action(game, scratch, tries, state):
+    """Of some random actions the one after which the fewest pip counts are open, so that others have to draw."""
     best, least = -1, 8
-    for _ in range(3):
+    for _ in range(tries):
         choice, state = below(state, count_legal(game))
         action = nth_legal(game, choice)
         scratch[0] = game
@@ -55,35 +55,42 @@ def closing_action(game, scratch, state):
 
 
 @entry
-def _play(games, actions, state):
-    """Play up to that many actions of a round, mostly such that many draws follow."""
+def _play(games, actions, tries, state):
+    """Play up to that many actions of a round."""
     scratch = games.copy()
     for _ in range(actions):
         if games[0].phase != PLAYING:
             break
-        action, state = closing_action(games[0], scratch, state)
+        action, state = closing_action(games[0], scratch, tries, state)
         play(games[0], action)
 
 
-def random_position(variant: Variant, seed: int, moment: float) -> Position:
-    """The first round of a match at a moment from 0 (the deal) to 1 (it is settled; the next is not dealt)."""
+def random_position(variant: Variant, seed: int, moment: float, tries: int = 3) -> Position:
+    """The first round of a match at a moment from 0 (the deal) to 1 (it is settled; the next is not dealt).
+
+    Play is random; the more `tries`, the fewer pip counts are left open and the more is drawn.
+    """
     start = new_games(1, variant)
     _start(start, np.uint64(seed))
     now = start.copy()
-    _play(now, 1000, np.uint64(seed + 1))
+    _play(now, 1000, tries, np.uint64(seed + 1))
     actions = round(moment * int(now[0].num_history))
     now = start.copy()
-    _play(now, actions, np.uint64(seed + 1))
+    _play(now, actions, tries, np.uint64(seed + 1))
     return Position(start, now, variant.num_players)
 
 
 def positions(variant: Variant, seed: int, earliest: float = 0.3) -> Iterator[tuple[Position, int]]:
-    """Endless random positions, mostly in the later part of a round, each with a random seat that looks."""
+    """Random positions, mostly in the later part of a round, each with a random seat that looks.
+
+    Take as many as a test needs; one that finds too few to its liking fails in the end.
+    """
     rng = np.random.default_rng(seed)
-    while True:
+    for _ in range(20_000):
         moment = rng.choice([0, 1, *rng.uniform(earliest, 1, size=18)])
         position = random_position(variant, int(rng.integers(1 << 40)), float(moment))
         yield position, int(rng.integers(variant.num_players))
+    raise AssertionError(f"too few positions of the wanted kind with {variant}")
 
 
 @kernel

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from fiveup_env.encoding.exact_belief import Belief, new_beliefs, new_cells
+from fiveup_env.encoding.exact_belief import BELIEF, Belief, new_beliefs, new_cells
 from fiveup_env.encoding.resample import resample
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import DRAW, PASS
 from fiveup_env.rules.game import PLAYING, Variant
+from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import tile_index
 from tests.encoding.belief_kernels import prepare_in
@@ -30,8 +31,8 @@ from tests.rules.support import PLAYERS, lead, on_end, on_spinner, play_all, sca
 SMALL = [
     Variant(2, 2, max_pip=2),
     Variant(4, 1, max_pip=2),
-    Variant(2, 2, max_pip=3),
     Variant(2, 3, max_pip=3),
+    Variant(2, 2, max_pip=3),
     Variant(2, 4, max_pip=3),
     Variant(3, 2, max_pip=3),
     Variant(4, 2, max_pip=3),
@@ -60,11 +61,11 @@ def assert_same(belief: Belief, found: Found, orders: int = 1) -> None:
     assert (left == found.places.astype(object) * belief.ways).all()
 
 
-@pytest.mark.parametrize("variant", SMALL, ids=name)
+@pytest.mark.parametrize("variant", SMALL[:3] if JIT_DISABLED else SMALL, ids=name)
 def test_counts_and_marginals_equal_brute_force(variant: Variant) -> None:
-    left = scaled(40, 0.05)
+    left = scaled(60, 0.1)
     for position, seat in positions(variant, seed=1):
-        if deals_to_try(position, seat) <= scaled(50_000, 0.002):
+        if deals_to_try(position, seat) <= 50_000:
             belief = Belief(View(position.now[0], seat))
             assert_same(belief, try_all(position, seat))
             assert belief.log_count == pytest.approx(math.log(belief.count))
@@ -73,15 +74,16 @@ def test_counts_and_marginals_equal_brute_force(variant: Variant) -> None:
             break
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("only_tangled", [False, True])
 def test_late_in_the_real_game_too(num_players: int, only_tangled: bool) -> None:
-    left = scaled(12, 0.1)
+    left = 20
     for position, seat in positions(Variant(num_players), seed=2, earliest=0.5):
         belief = Belief(View(position.now[0], seat))
         if only_tangled and not tangled(belief):
             continue
-        found = try_late(position, seat, limit=scaled(10_000, 0.02))
+        found = try_late(position, seat, limit=5_000)
         if found is not None:
             assert_same(belief, found, orders=math.factorial(position.boneyard_left))
             left -= 1
@@ -116,7 +118,7 @@ def test_early_in_the_real_game_it_agrees_with_rejection_sampling(num_players: i
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_only_what_the_seat_sees_is_read(num_players: int) -> None:
     """A full record, the view's and one with everything hidden drawn anew give the same belief to the last bit."""
-    for seed in range(scaled(60, 0.1)):
+    for seed in range(0, 60, 20 if JIT_DISABLED else 1):
         position = random_position(Variant(num_players), seed, seed / 60)
         seat = seed % num_players
         match = Match.of(position.now[0])
@@ -154,9 +156,9 @@ def test_marginals_add_up(num_players: int) -> None:
 def test_a_small_table_is_refused_and_a_larger_one_fits() -> None:
     position = random_position(Variant(4), 1, 0.3)
     beliefs = new_beliefs(1)
-    needed = next(size for size in range(1, 1 << 16) if prepare_in(position.now, 0, beliefs, new_cells(size)))
-    assert needed > 23
     expected = prepared(position.now, 0)
+    record = np.frombuffer(expected[0], BELIEF)[0]
+    needed = (int(record.num_tiles) + 3) * int(record.num_states)  # two more rows for the marginals
     assert not prepare_in(position.now, 0, beliefs, new_cells(needed - 1))
     cells = new_cells(needed)
     assert prepare_in(position.now, 0, beliefs, cells)

@@ -13,6 +13,7 @@ from fiveup_env.encoding.exact_belief import Belief
 from fiveup_env.encoding.resample import resample
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.game import Variant
+from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import NO_TILE
 from tests.encoding.brute_force import (
@@ -47,7 +48,7 @@ def dealt_again(position: Position, match: Match) -> np.ndarray:
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_the_round_replays_from_the_deal_that_was_drawn(num_players: int) -> None:
     """Every action of the round is legal from the new deal, and it leads to the resampled record to the last bit."""
-    for seed in range(scaled(80, 0.1)):
+    for seed in range(0, 80, 20 if JIT_DISABLED else 1):
         position = random_position(Variant(num_players), 100 + seed, seed / 80)
         match = resample(Match.of(position.now[0]), seed % num_players, seed)
         deals = dealt_again(position, match)
@@ -87,22 +88,23 @@ def test_own_draws_stay_where_they_were(num_players: int) -> None:
         match = resample(Match.of(position.now[0]), seat, seed=3)
         for place in tiles_of(mine):
             assert match.game.boneyard[place] == position.now[0].boneyard[place]
-        if mine.bit_count() > 3:
+        if mine.bit_count() > 1:
             break
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize(
     "variant", [Variant(2, 3, max_pip=3), Variant(2, 5, max_pip=4), Variant(3, 4, max_pip=4)], ids=str
 )
 def test_whole_deals_are_uniform(variant: Variant) -> None:
     """Dealt hands and the boneyard from its first tile on, past draws of others included, against brute force."""
-    left = scaled(3, 0.3)
+    left = 3
     for position, seat in positions(variant, seed=22, earliest=0.6):
         found = try_all(position, seat, keep=40)
         if not 5 < found.count <= 40:
             continue
         match = Match.of(position.now[0])
-        number = scaled(40, 0.4) * found.count
+        number = 40 * found.count
         seen = Counter(whole_deal(dealt_again(position, resample(match, seat, seed))) for seed in range(number))
         assert_fits(seen, {whole_deal(found.deals[i : i + 1]): 1 / found.count for i in range(found.count)})
         left -= 1
