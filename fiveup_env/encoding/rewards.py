@@ -36,7 +36,7 @@ def reward_index(name: str) -> int:
     """
     if name not in REWARDS:
         raise ValueError(f"reward must be one of {', '.join(map(repr, REWARDS))}, not {name!r}")
-    return REWARDS.index(name)  # type: ignore[arg-type]
+    return REWARDS.index(name)
 
 
 @kernel

@@ -100,7 +100,7 @@ class Views:
         The mask of a seat that is not to act is all zero.
         """
         n = self.num_players
-        out = np.zeros((len(self), observation_size(n)), dtype)
+        out: np.ndarray = np.zeros((len(self), observation_size(n)), dtype)
         masks = np.zeros((len(self), 121), np.int8)
         unit = None if np.dtype(dtype) == np.uint8 else unit_table()
         _look(self.games, self.seats, out, masks, np.zeros(ROW, np.uint8), offset_table(), unit)

@@ -17,8 +17,9 @@ equal single ends.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -108,8 +109,8 @@ no longer counts (R4.5) [121]."""
 # them), bit j of `spinner` is the action LAY_SPINNER + j (42 of them).
 
 
-def _bits(first: int, last: int, wanted: object) -> int:
-    return sum(1 << (i - first) for i in range(first, last) if wanted(NAMED[i]))  # type: ignore[operator]
+def _bits(first: int, last: int, wanted: Callable[[Any], bool]) -> int:
+    return sum(1 << (i - first) for i in range(first, last) if wanted(NAMED[i]))
 
 
 _END = (LAY_DOUBLE, LAY_SPINNER)
@@ -126,7 +127,7 @@ def _by_hand(first: int, last: int) -> np.ndarray:
 
 
 def _by_pips(first: int, last: int) -> np.ndarray:
-    return np.array([_bits(first, last, lambda a, m=mask: m >> a.pip & 1) for mask in range(128)], np.int64)
+    return np.array([_bits(first, last, lambda a, m=mask: m >> a.pip & 1 == 1) for mask in range(128)], np.int64)
 
 
 HAND_END = _by_hand(*_END)

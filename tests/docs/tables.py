@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def action_table() -> str:
     """Ranges of action ids with an example of each."""
     bounds = [0, LAY_DOUBLE, LAY_END, LAY_SPINNER, DRAW, PASS, NUM_ACTIONS]
     rows = []
-    for first, stop in zip(bounds, bounds[1:], strict=False):
+    for first, stop in itertools.pairwise(bounds):
         ids = f"{first}" if stop == first + 1 else f"{first}-{stop - 1}"
         rows.append([ids, str(stop - first), f"`{describe(stop - 1)}`"])
     return table(["ids", "count", "for example, the last of them"], rows)

@@ -1,4 +1,4 @@
-"""The README tells the truth: its snippets run, its tables are those of the live environment, its links lead somewhere."""
+"""The README tells the truth: its snippets run, its tables are the live environment's, its links lead somewhere."""
 
 from __future__ import annotations
 
