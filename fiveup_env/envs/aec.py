@@ -23,8 +23,8 @@ from fiveup_env.envs.aec_kernels import (
     SCORED,
     SEAT_SHIFT,
     STATUS,
-    advance,
     decoded_event,
+    direct_advance,
     look,
     new_state,
     recall,
@@ -44,7 +44,7 @@ Observation = dict[str, Any]
 
 RENDER_MODES = ("human", "ansi")
 RESET_OPTIONS = ("deal", "scores")
-_DERIVED = ("_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
+_DERIVED = ("_advance", "_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
 _NOBODY = np.zeros(NUM_ACTIONS, np.int8)
 _NOBODY.setflags(write=False)
 
@@ -160,7 +160,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         # PettingZoo's own tests pass an option "options", to see that it is accepted.
         given = {name: value for name, value in (options or {}).items() if name != "options"}
         state, how = self._start(checked_reset_options(given, RESET_OPTIONS), first, episode)
-        outcome = advance(state, how)
+        self._advance = direct_advance()
+        outcome = self._advance(state, how)
         if outcome & STATUS:
             raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
         self._seed, self._episode = first, episode
@@ -171,6 +172,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.agent_selection = self.agents[outcome >> SEAT_SHIFT]
+        self.infos = {}
         self._paid = False
         self._skip_agent_selection = None
         self._inform(self._mask.copy(), (), self._forced() if outcome & FORCED else ())
@@ -220,7 +222,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             return
         if type(action) is not int or not 0 <= action < NUM_ACTIONS:
             action = checked_id(action)
-        outcome = advance(self._state, action)
+        outcome = self._advance(self._state, action)
         if outcome == ILLEGAL:
             raise self._refusal(action)
         self._cumulative_rewards[agent] = 0.0
@@ -271,8 +273,10 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     # infos
 
     def _inform(self, mask: np.ndarray, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
-        """New infos: those that were handed out before are the user's."""
-        self.infos = {agent: {"action_mask": _NOBODY, "events": events, "forced": forced} for agent in self.agents}
+        """New infos for all: those that were handed out before are the user's."""
+        told: Info = {"action_mask": _NOBODY, "events": events, "forced": forced}
+        for agent in self.agents:
+            self.infos[agent] = told.copy()
         self.infos[self.agent_selection]["action_mask"] = mask
 
     def _events(self) -> tuple[Event, ...]:
@@ -295,9 +299,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             ValueError: if there is no such agent.
             RuntimeError: before the first reset.
         """
-        if agent == self.agent_selection and not (
-            self.terminations.get(agent, True) or self.truncations.get(agent, True)
-        ):
+        acts = agent == self.agent_selection and self.agents
+        if acts and not (self.terminations[agent] or self.truncations[agent]):
             vector, mask = self._vector.copy(), self._mask.copy()
         else:
             if agent not in self._sides:
@@ -381,6 +384,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self.__dict__.update(kept)
         self._blank = new_state(self.options)
         self._hold(np.frombuffer(data, AEC).copy())
+        if self._seed is not None:
+            self._advance = direct_advance()
 
     def __copy__(self) -> FiveUpAEC:
         # A copy that shared the dictionaries of rewards and infos would not be one.

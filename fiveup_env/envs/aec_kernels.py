@@ -6,9 +6,11 @@ seven times that. So all of them stand in one record.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from numba import typeof, types
 from numpy import int64
 
 from fiveup_env.encoding.history import write_history, write_state
@@ -19,7 +21,7 @@ from fiveup_env.envs.options import EnvOptions
 from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games
-from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.kernels import JIT_DISABLED, entry, kernel
 from fiveup_env.rules.match import EVENT_KINDS, Event
 from fiveup_env.rules.turn import is_legal, write_mask
 
@@ -99,6 +101,19 @@ def advance(states: np.ndarray, action: int) -> int:
     else:
         return ILLEGAL
     return report(state, now)
+
+
+@cache
+def direct_advance() -> Callable[[np.ndarray, int], int]:
+    """`advance` for callers that pass nothing but a record of dtype `AEC` [1] and a plain int.
+
+    numba looks at the types of all arguments at every call, which costs as much as the step itself.
+    """
+    if JIT_DISABLED:
+        return advance
+    signature = (typeof(np.zeros(1, AEC)), types.int64)
+    advance.compile(signature)
+    return advance.get_overload(signature)
 
 
 @kernel
