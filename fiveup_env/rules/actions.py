@@ -17,9 +17,8 @@ equal single ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -109,34 +108,33 @@ no longer counts (R4.5) [121]."""
 # them), bit j of `spinner` is the action LAY_SPINNER + j (42 of them).
 
 
-def _bits(first: int, last: int, wanted: Callable[[Any], bool]) -> int:
-    return sum(1 << (i - first) for i in range(first, last) if wanted(NAMED[i]))
+_END = range(LAY_DOUBLE, LAY_SPINNER)
+_SPINNER = range(LAY_SPINNER, DRAW)
 
 
-_END = (LAY_DOUBLE, LAY_SPINNER)
-_SPINNER = (LAY_SPINNER, DRAW)
-
-
-def _by_hand(first: int, last: int) -> np.ndarray:
+def _by_hand(ids: range) -> np.ndarray:
     table = np.zeros((4, 128), np.int64)
     for group in range(4):
         for bits in range(128):
-            held = {TILES[7 * group + b] for b in range(7) if bits >> b & 1}
-            table[group, bits] = _bits(first, last, lambda action, held=held: action.tile in held)
+            for i in ids:
+                tile = int(ACTION_TILE[i]) - 7 * group
+                if 0 <= tile < 7 and bits >> tile & 1:
+                    table[group, bits] |= 1 << (i - ids.start)
     return table
 
 
-def _by_pips(first: int, last: int) -> np.ndarray:
-    return np.array([_bits(first, last, lambda a, m=mask: m >> a.pip & 1 == 1) for mask in range(128)], np.int64)
+def _by_pips(ids: range) -> np.ndarray:
+    bit = {i: 1 << (i - ids.start) for i in ids}
+    return np.array([sum(bit[i] for i in ids if mask >> ACTION_PIP[i] & 1) for mask in range(128)], np.int64)
 
 
-HAND_END = _by_hand(*_END)
+HAND_END = _by_hand(_END)
 """Group of seven tiles, set of held tiles in it -> placements on ends that the hand could make [4, 128]."""
-HAND_SPINNER = _by_hand(*_SPINNER)
+HAND_SPINNER = _by_hand(_SPINNER)
 """The same for placements on spinners [4, 128]."""
-OFFER_END = _by_pips(*_END)
+OFFER_END = _by_pips(_END)
 """Set of pip counts with a single end -> placements on ends that the layout takes [128]."""
-OFFER_SPINNER = _by_pips(*_SPINNER)
+OFFER_SPINNER = _by_pips(_SPINNER)
 """Set of pip counts whose spinner has a free place -> placements on spinners that the layout takes [128]."""
 
 
