@@ -30,6 +30,8 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "random": ("fiveup_env.agents.baselines:Random", "a uniformly random legal action"),
         "greedy": ("fiveup_env.agents.baselines:Greedy", "most points now, never overshooting where it can avoid it"),
+        "pimc": ("fiveup_env.agents.search:PIMC", "sampled worlds, every action played out in each of them"),
+        "ismcts": ("fiveup_env.agents.search:ISMCTS", "one search tree over what the seat sees, in sampled worlds"),
     }
 )
 """Name -> (Python path of what makes it, a line for people)."""

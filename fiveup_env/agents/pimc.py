@@ -1,0 +1,221 @@
+"""Perfect-information Monte Carlo as a race: sampled worlds, the same ones for all actions, until one action is left.
+
+A world is a whole deal that agrees with all that the seat has seen, exactly uniform (`encoding.exact_belief`). In
+every world every action that is still in the race is taken and the round is played on to its end. Each decision has as
+many rollouts as it has legal actions times worlds. Every `BLOCK` worlds an action leaves the race if it lies behind
+the leader by more than `DROP` standard errors of their paired difference; the others share what it does not use. So
+a clear decision is cheap, and a close one sees more worlds than it would without.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.agents.endgame import solvable, solve
+from fiveup_env.agents.equity import worth
+from fiveup_env.agents.kernels import choose, decision_key, greedy_action
+from fiveup_env.encoding.deal_counts import BeliefRecord, prepare
+from fiveup_env.encoding.exact_belief import sample
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.game import PLAYING, Game
+from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.random import mix, stream
+from fiveup_env.rules.scoring import side_of
+from fiveup_env.rules.turn import count_legal, nth_legal, play
+
+BLOCK = 16
+DROP = 3.0
+
+Race: TypeAlias = Any
+"""A record of dtype `RACE`, or inside kernels a reference to one."""
+
+_FIELDS: list[tuple[Any, ...]] = [
+    ("state", "u8"),  # random state
+    ("num_actions", "i8"),
+    ("num_running", "i8"),
+    ("worlds", "i8"),  # that the actions still in the race have seen
+    ("rollouts", "i8"),
+    ("actions", "i8", NUM_ACTIONS),  # legal actions
+    ("running", "i8", NUM_ACTIONS),  # which of them are in the race, as places in `actions`
+    ("seen", "i8", NUM_ACTIONS),  # worlds
+    ("sums", "f8", NUM_ACTIONS),  # of values
+    ("values", "f8", NUM_ACTIONS),  # in the world at hand
+    ("products", "f8", (NUM_ACTIONS, NUM_ACTIONS)),  # sums of products of the values of two actions
+]
+
+RACE = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
+"""dtype of a search under way."""
+
+
+def new_race() -> np.ndarray:
+    """A blank record [1]."""
+    return np.zeros(1, RACE)
+
+
+@kernel
+def finish(stack: np.ndarray, playout: int, key: int, most_tiles: int, table: np.ndarray, frames: np.ndarray) -> float:
+    """Play the round of stack[1] to its end; its value to the side of the seat that is to act in stack[0].
+
+    Args:
+        stack: records, `endgame.STACK` of them; those above stack[1] are scratch.
+        playout: kernel policy of all seats.
+        key: random bits for this world.
+        most_tiles: once the boneyard is empty and no more tiles than this are held, solve instead.
+        table: see `equity`.
+        frames: scratch for `endgame.solve`.
+    """
+    game = stack[1]
+    side = side_of(game, int64(stack[0].turn))
+    while game.phase == PLAYING:
+        if most_tiles > 0 and solvable(game, most_tiles):
+            return solve(stack, frames, 1, side, table)
+        play(game, choose(game, playout, decision_key(key, game)))
+    return worth(table, game, side)
+
+
+@kernel
+def start_race(game: Game, key: int, race: Race) -> None:
+    """Line up the legal actions of the seat to act."""
+    count = count_legal(game)
+    race.state = np.uint64(key)
+    race.num_actions = count
+    race.num_running = count
+    race.worlds = 0
+    race.rollouts = 0
+    for i in range(count):
+        race.actions[i] = nth_legal(game, i)
+        race.running[i] = i
+        race.seen[i] = 0
+        race.sums[i] = 0.0
+        for j in range(count):
+            race.products[i, j] = 0.0
+
+
+@kernel
+def note_world(race: Race) -> None:
+    """Add up the values of one world."""
+    running = int64(race.num_running)
+    race.worlds += 1
+    race.rollouts += running
+    for i in range(running):
+        a = int64(race.running[i])
+        race.seen[a] += 1
+        race.sums[a] += race.values[a]
+        for j in range(running):
+            b = int64(race.running[j])
+            race.products[a, b] += race.values[a] * race.values[b]
+
+
+@kernel
+def leader(race: Race, favourite: int) -> int:
+    """Place of the action of highest mean among those in the race; of equal ones `favourite`, else the first."""
+    best, most = -1, -1e300
+    for i in range(int64(race.num_running)):
+        a = int64(race.running[i])
+        if race.sums[a] > most or (race.sums[a] == most and race.actions[a] == favourite):
+            best, most = a, race.sums[a]
+    return best
+
+
+@kernel
+def drop_worse(race: Race) -> None:
+    """Take out of the race what lies behind the leader by more than `DROP` standard errors."""
+    best = leader(race, -1)
+    n = float(int64(race.worlds))
+    kept = 0
+    for i in range(int64(race.num_running)):
+        a = int64(race.running[i])
+        gap = (race.sums[best] - race.sums[a]) / n
+        squares = race.products[best, best] - 2 * race.products[best, a] + race.products[a, a]
+        variance = max(squares / n - gap * gap, 0.0)
+        if a == best or gap * gap * n <= DROP * DROP * variance:
+            race.running[kept] = a
+            kept += 1
+    race.num_running = kept
+
+
+@kernel
+def run_race(
+    race: Race,
+    rollouts: int,
+    belief: BeliefRecord,
+    cells: np.ndarray,
+    stack: np.ndarray,
+    playout: int,
+    most_tiles: int,
+    table: np.ndarray,
+    frames: np.ndarray,
+    outcomes: np.ndarray,
+) -> None:
+    """Go on until so many rollouts are made in all, or one action is left.
+
+    `stack[0]` is the seat's view, whose hidden tiles are filled in here; `outcomes`, float64 [worlds, actions], takes
+    every value if it has rows, and then no action is dropped.
+    """
+    whole = len(outcomes) > 0
+    while (whole or race.num_running > 1) and int64(race.rollouts) + int64(race.num_running) <= rollouts:
+        race.state = sample(belief, cells, stack[0], np.uint64(race.state))
+        key = mix(np.uint64(race.state))
+        for i in range(int64(race.num_running)):
+            a = int64(race.running[i])
+            stack[1] = stack[0]
+            play(stack[1], int64(race.actions[a]))
+            race.values[a] = finish(stack, playout, key, most_tiles, table, frames)
+            if whole:
+                outcomes[int64(race.worlds), a] = race.values[a]
+        note_world(race)
+        if not whole and int64(race.worlds) % BLOCK == 0:
+            drop_worse(race)
+
+
+@entry
+def race_many(
+    games: np.ndarray,
+    first: int,
+    keys: np.ndarray,
+    worlds: int,
+    resume: bool,
+    beliefs: np.ndarray,
+    cells: np.ndarray,
+    races: np.ndarray,
+    stack: np.ndarray,
+    playout: int,
+    most_tiles: int,
+    table: np.ndarray,
+    frames: np.ndarray,
+    outcomes: np.ndarray,
+    actions: np.ndarray,
+) -> int:
+    """Choose an action for the seat to act in every game from `first` on.
+
+    Args:
+        games: views of the seats to act (or full records: what is hidden is never read).
+        first: where to begin.
+        keys: uint64 [N], all the chance there is.
+        worlds: rollouts for each legal action.
+        resume: go on with the race in `races`, which was for the game `first`.
+        beliefs, cells, races, stack, frames: scratch.
+        playout, most_tiles, table, outcomes: see `finish` and `run_race`.
+        actions: written, int64 [N].
+
+    Returns:
+        N, or where to go on with more `cells`.
+    """
+    race = races[0]
+    for i in range(first, len(games)):
+        game = games[i]
+        if count_legal(game) == 1 and len(outcomes) == 0:
+            actions[i] = nth_legal(game, 0)
+            continue
+        stack[0] = game
+        if not resume:
+            start_race(game, stream(keys[i], 0), race)
+            if not prepare(game, int64(game.turn), beliefs[0], cells):
+                return i
+        rollouts = worlds * int64(race.num_actions)
+        run_race(race, rollouts, beliefs[0], cells, stack, playout, most_tiles, table, frames, outcomes)
+        actions[i] = race.actions[leader(race, greedy_action(game))]
+    return len(games)
