@@ -53,19 +53,21 @@ def evaluate(
     max_rounds: Annotated[
         int | None, typer.Option(min=1, max=2**31 - 1, help="Leave a match unfinished after so many rounds.")
     ] = None,
+    start: Annotated[
+        tuple[int, int], typer.Option(metavar="LOW HIGH", help="Start at scores drawn from this range of points.")
+    ] = (0, 0),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Play agent A against agent B, every deal once with A on each side.
 
     Prints A's win rate and points per round with 95% intervals.
     """
-    from fiveup_env.agents.base import AgentError
     from fiveup_env.evaluation import evaluate as play
 
     try:
         with _progress_bar(f"{a} against {b}") as progress:
-            result = play(a, b, players, matches, seed, max_rounds=max_rounds, progress=progress)
-    except AgentError as error:
+            result = play(a, b, players, matches, seed, max_rounds=max_rounds, start=start, progress=progress)
+    except ValueError as error:
         raise UsageError(str(error)) from error
     if as_json:
         import json
@@ -77,6 +79,28 @@ def evaluate(
         from fiveup_env.evaluation.report import report
 
         Console().print(report(result))
+
+
+@app.command()
+def analyse(
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the match and of the sampled worlds.")],
+    plies: Annotated[int, typer.Option(min=0, help="Look at the first decision after so many greedy actions.")] = 0,
+    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
+    worlds: Annotated[int, typer.Option(min=2, max=10**6, help="Deals that every action is played out in.")] = 2000,
+) -> None:
+    """Show what each legal action is worth, where the unseen tiles may be, and what the endgame solver says.
+
+    Values and belief use what the seat to act sees; the solver looks at all hands.
+    """
+    from rich.console import Console
+
+    from fiveup_env.evaluation import analysis
+
+    try:
+        match = analysis.position(seed, plies, players)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    Console().print(analysis.show(analysis.analyse(match, worlds=worlds, seed=seed)))
 
 
 @app.command()
