@@ -12,7 +12,6 @@ from fiveup_env.encoding.evidence import Evidence, first_group
 from fiveup_env.encoding.exact_belief import Belief
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import ACTION_TILE, DRAW
-from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import entry
 from fiveup_env.rules.match import Match, checked_seed
 from fiveup_env.rules.tiles import NO_TILE, NUM_TILES
@@ -53,7 +52,7 @@ def resample(match: Match, seat: int, seed: int | None = None) -> Match:
     game.boneyard[left] = world.boneyard[left]
     evidence = belief.evidence
     first = left.start - int(evidence[0].num_draws)
-    if NO_TILE not in game.boneyard[first : left.start]:
+    if NO_TILE not in game.boneyard[: left.start]:
         for other in range(match.num_players):
             if other != seat:
                 _draw_past(drawn_anew, evidence, other, first, rng)
@@ -64,8 +63,10 @@ def _draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: 
     """Draw anew what a seat was dealt and drew, given its hand now; the round's boneyard began at index `first`."""
     game, evidence = match.game, evidences[0]
     laid = [int(ACTION_TILE[action]) for who, action in match.history if who == seat and action < DRAW]
-    dealt = {*laid, *(t for t in range(NUM_TILES) if int(game.hands[seat]) >> t & 1)}
-    groups = _draw_origins(game, evidences, seat, rng)
+    hand = int(game.hands[seat])
+    held = [tile for tile in range(NUM_TILES) if hand >> tile & 1]
+    dealt = {*laid, *held}
+    groups = _draw_origins(held, evidences, seat, rng)
     for draw in range(int(evidence.num_draws)):
         if evidence.draw_seat[draw] == seat:
             tile = int(evidence.draw_tile[draw])
@@ -78,11 +79,10 @@ def _draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: 
         game.boneyard[seat * size : seat * size + size] = rng.sample(sorted(dealt), size)
 
 
-def _draw_origins(game: Game, evidences: np.ndarray, seat: int, rng: random.Random) -> defaultdict[int, list[int]]:
+def _draw_origins(held: list[int], evidences: np.ndarray, seat: int, rng: random.Random) -> defaultdict[int, list[int]]:
     """Uniformly random origins of a seat's chosen and held tiles: group -> tiles, in random order."""
     evidence: Evidence = evidences[0]
     count = int(evidence.num_chosen[seat])
-    held = [t for t in range(NUM_TILES) if int(game.hands[seat]) >> t & 1]
     tiles = np.array([*evidence.chosen[seat, :count], *held], np.int64)
     ends = np.array([*evidence.chosen_groups[seat, :count], *[evidence.num_groups[seat]] * len(held)], np.int64)
     firsts = _first_groups(evidences, seat, tiles, ends)

@@ -8,12 +8,12 @@ from collections.abc import Hashable
 import numpy as np
 import pytest
 
-from fiveup_env.encoding.exact_belief import Belief
+from fiveup_env.encoding.exact_belief import Belief, new_beliefs, new_cells
 from fiveup_env.encoding.view import View
-from fiveup_env.rules.game import PLAYING, Variant
+from fiveup_env.rules.game import GAME, PLAYING, Variant
 from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Match
-from tests.encoding.belief_kernels import deal_all_ways
+from tests.encoding.belief_kernels import deal_all_ways, look_ahead
 from tests.encoding.brute_force import assert_fits, positions, random_position, try_all
 from tests.rules.support import PLAYERS, scaled
 
@@ -105,6 +105,19 @@ def test_a_sample_is_a_whole_game_that_the_seat_cannot_tell_from_its_own(num_pla
             rng = np.random.default_rng(seed)
             while match.round_number == 1 and match.game.phase == PLAYING:
                 match.play(int(rng.choice(match.legal_actions())))
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_kernels_sample_and_play_on(num_players: int) -> None:
+    """From a view's record alone, hundreds of worlds are dealt and played to the end of the round."""
+    position = random_position(Variant(num_players), 9, 0.3)
+    games = View(position.now[0], 0).views.games
+    worlds, beliefs, cells = np.zeros(scaled(500, 0.02), GAME), new_beliefs(1), new_cells()
+    assert look_ahead(games, 0, beliefs, cells, worlds, np.uint64(3))
+    assert (worlds["phase"] != PLAYING).all()
+    assert (worlds["revealed"].any(axis=1) | (worlds["winner"] >= 0)).all()
+    assert len(np.unique(worlds["num_history"])) > 1
+    assert not look_ahead(games, 0, beliefs, new_cells(10), worlds, np.uint64(3))
 
 
 def test_the_seed_decides() -> None:
