@@ -19,6 +19,7 @@ from tests.envs.aecs import PLAYERS, everything, legal, same, walk
 # the same game as Match
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_same_seed_and_actions_as_match(num_players: int) -> None:
     env = fiveup_v0.raw_env(num_players=num_players)
@@ -324,6 +325,7 @@ def test_a_match_won_in_the_last_round_is_not_truncated() -> None:
 # draws="auto"
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("variant", [{}, {"hand_size": 2, "target": 11, "max_pip": 3}], ids=str)
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_auto_draws_are_the_forced_moves_of_explicit_ones(num_players: int, variant: dict[str, int]) -> None:

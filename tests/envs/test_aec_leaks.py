@@ -18,6 +18,7 @@ from tests.envs.aecs import legal, same, walk, with_hidden_tiles_moved
 KINDS: list[dict[str, Any]] = [{}, {"observation": "dict", "history_length": 10}]
 
 
+@pytest.mark.jit
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @settings(max_examples=6)
 @given(st.sampled_from([2, 3, 4]), st.integers(0, 2**32))
@@ -38,6 +39,7 @@ def test_observations_do_not_depend_on_hidden_tiles(kind: dict[str, Any], num_pl
                 assert same(twin.infos[agent]["action_mask"], env.infos[agent]["action_mask"])
 
 
+@pytest.mark.jit
 @settings(max_examples=25)
 @given(st.sampled_from([2, 3, 4]), st.integers(0, 2**32))
 def test_infos_of_a_step_do_not_depend_on_hidden_tiles(num_players: int, seed: int) -> None:
