@@ -16,7 +16,7 @@ from numpy import int64
 
 from fiveup_env.agents.endgame import solvable, solve
 from fiveup_env.agents.equity import worth
-from fiveup_env.agents.kernels import choose, decision_key, greedy_action
+from fiveup_env.agents.kernels import GREEDY, choose, decision_key, greedy_action
 from fiveup_env.encoding.deal_counts import BeliefRecord, prepare
 from fiveup_env.encoding.exact_belief import sample
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -171,6 +171,12 @@ def run_race(
             drop_worse(race)
 
 
+@kernel
+def only_one(game: Game, belief: BeliefRecord) -> bool:
+    """Whether one deal alone agrees with what the seat has seen; greedy playouts in it have no chance in them."""
+    return belief.ways == 1 and game.boneyard_next == game.boneyard_end
+
+
 @entry
 def race_many(
     games: np.ndarray,
@@ -216,6 +222,11 @@ def race_many(
             if not prepare(game, int64(game.turn), beliefs[0], cells):
                 return i
         rollouts = worlds * int64(race.num_actions)
+        settled = playout == GREEDY and len(outcomes) == 0 and only_one(game, beliefs[0])
+        if settled:
+            rollouts = int64(race.num_actions)
         run_race(race, rollouts, beliefs[0], cells, stack, playout, most_tiles, table, frames, outcomes)
         actions[i] = race.actions[leader(race, greedy_action(game))]
+        if settled:
+            race.num_running = 1  # nothing to go on for
     return len(games)

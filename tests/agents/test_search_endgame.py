@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -128,3 +129,13 @@ def test_what_cannot_be_solved():
     match = Match.from_deal([TILES[:9], TILES[9:18]], [], 0)
     with pytest.raises(ValueError, match="18 tiles are held, more than 14"):
         double_dummy(match)
+
+
+def test_a_known_deal_needs_one_world():
+    """Two players, nothing left to draw: more worlds or more time add nothing, and none is spent."""
+    match = Match.from_deal([[(0, 1), (1, 5), (5, 5)], [(1, 2), (2, 5)]], [], 0)
+    view = View.of(match)
+    start = time.perf_counter()
+    actions = {agent.choose(view, 1) for agent in (PIMC(worlds=1), PIMC(worlds=10**7), PIMC(ms=10**6))}
+    assert len(actions) == 1
+    assert time.perf_counter() - start < 200
