@@ -36,6 +36,7 @@ from stable_baselines3.common.utils import LinearSchedule
 
 from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.learned import MaskablePPOPolicy
+from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.report import report
@@ -71,14 +72,14 @@ class PPO(Section):
 
     steps: Count = Field(default=32, description="decisions per match and iteration (n_steps)")
     batch: Count = Field(default=512, description="decisions per gradient step (batch_size); divides matches * steps")
-    epochs: Count = Field(default=3, description="passes over an iteration's decisions (n_epochs)")
-    learning_rate: Positive = Field(default=1e-3, description="of Adam, at the start")
+    epochs: Count = Field(default=1, description="passes over an iteration's decisions (n_epochs)")
+    learning_rate: Positive = Field(default=2e-3, description="of Adam, at the start")
     learning_rate_end: Positive = Field(default=1e-4, description="and at the end, linearly in between")
-    entropy: NotNegative = Field(default=0.03, description="weight of the entropy bonus (ent_coef), at the start")
+    entropy: NotNegative = Field(default=0.06, description="weight of the entropy bonus (ent_coef), at the start")
     entropy_end: NotNegative = Field(default=0.005, description="and at the end, linearly in between")
     gamma: Share = Field(default=1.0, description="discount per decision; 1 because episodes are short and end")
     gae_lambda: Share = Field(
-        default=0.7, description="credit further back than one decision fades by this factor (gae_lambda)"
+        default=0.5, description="credit further back than one decision fades by this factor (gae_lambda)"
     )
     clip: Positive = Field(default=0.2, description="clip range of the probability ratio (clip_range)")
     value_weight: NotNegative = Field(default=0.5, description="weight of the value loss (vf_coef)")
@@ -102,12 +103,12 @@ class Config(Section):
     players: Literal[2, 3, 4] = Field(default=4, description="seats; four are two partnerships (R1.2)")
     seed: int = Field(default=0, ge=0, lt=2**32, description="decides the run; on one thread to the last bit")
     decisions: Count = Field(description="how many to learn from, rounded up to whole iterations")
-    threads: Count = Field(default=1, description="of torch; more than idle cores makes it many times slower")
+    threads: Count = Field(default=1, description="of torch; a second one pays for networks wider than these")
     matches: Count = Field(default=256, le=262_144, description="played side by side")
     episode: Literal["round", "match"] = Field(
         default="round", description="what returns add up over; matches go on to exactly 61 either way"
     )
-    reward: Literal["equity", "points", "win"] = Field(default="equity", description="see fiveup_env.encoding.rewards")
+    reward: Literal["equity", "points", "win"] = Field(default="points", description="see fiveup_env.encoding.rewards")
     opponents: dict[str, Positive] = Field(
         default={"random": 1.0, "greedy": 4.0, "snapshots": 5.0},
         min_length=1,
@@ -158,6 +159,8 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     config = read_config(config_file, Config, seed=seed)
     config, state = resumed(folder, config, seed is None, console) if resume else (free_folder(folder, config), None)
     torch.set_num_threads(config.threads)
+    # The checks of a distribution's arguments cost a tenth of the run; sampling still refuses what is not finite.
+    torch.distributions.Distribution.set_default_validate_args(False)
     model, opponents = make_learner(config)
     begin_folder(folder, config)
     with console.status("compiling the game (the first time on a machine takes half a minute)"):
@@ -196,6 +199,8 @@ def resumed(folder: Path, config: Config, any_seed: bool, console: Console) -> t
     started = folder / "config.yaml"
     if not folder.is_dir():
         raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
+    if not started.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
+        raise ConfigError(f"{folder} holds something else than a run: it has no config.yaml")
     if started.exists():
         before = read_config(started, Config)
         if any_seed:
@@ -231,6 +236,8 @@ def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
     )
     try:
         opponents = Opponents(env.env, config.opponents, config.snapshots.keep, config.snapshots.at_once, config.seed)
+        for name in config.evaluation.opponents:
+            make_agent(name, config.players)
     except AgentError as error:
         raise ConfigError(f"opponents: {error}") from error
     ppo, network = config.ppo, config.network

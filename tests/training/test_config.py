@@ -98,14 +98,16 @@ def test_at_the_command_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("opponents", "message"),
+    ("changes", "message"),
     [
-        ({"gredy": 1}, "opponents: there is no agent 'gredy', did you mean 'greedy'?"),
-        ({"nowhere/policy.zip": 1}, "opponents: agent 'nowhere/policy.zip': there is no file"),
+        ({"opponents": {"gredy": 1}}, "opponents: there is no agent 'gredy', did you mean 'greedy'?"),
+        ({"opponents": {"nowhere/policy.zip": 1}}, "opponents: agent 'nowhere/policy.zip': there is no file"),
+        ({"evaluation": {"opponents": ["randem"]}}, "opponents: there is no agent 'randem', did you mean 'random'?"),
     ],
 )
-def test_opponents_that_do_not_exist(tmp_path, opponents, message, capsys):
-    path = write_config(tmp_path, opponents=opponents)
+def test_opponents_that_do_not_exist(tmp_path, changes, message, capsys):
+    """Said at once, and before anything is written."""
+    path = write_config(tmp_path, **changes)
     assert run(["train", str(path), "--out", str(tmp_path / "run")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

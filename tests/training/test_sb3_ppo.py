@@ -10,17 +10,20 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
 from fiveup_env.agents.base import keys_of
+from fiveup_env.agents.learned import MaskablePPOPolicy
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.cli import run
 from fiveup_env.encoding.view import Views
 from tests.agents.support import collected
 from tests.training.support import TINY, same_weights, write_config
 from training._checkpoint import DAMAGED, LATEST, PREVIOUS, load_checkpoint
+from training._opponents import Snapshot
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,6 +99,22 @@ def test_the_policy_is_an_agent_that_plays_by_the_rules(done):
     for spec in (done / "policy.zip", f"{done / 'policy.zip'}:sample=true"):
         actions = make_agent(spec, 4).act_many(views, keys)
         assert views.observe()[1][range(len(games)), actions].all()
+
+
+def test_a_snapshot_plays_as_the_policy_does(done):
+    """Its short cut around SB3's distribution gives the same probabilities, whatever illegal actions look like."""
+    from sb3_contrib import MaskablePPO
+
+    policy = MaskablePPO.load(done / "policy.zip", device="cpu").policy
+    policy.action_net.bias.data[:28] += 500.0  # leads, mostly illegal
+    frozen = Snapshot(policy, "frozen", policy.state_dict())
+    games = collected(4, seed=4)
+    observation, masks = Views(games, games["turn"]).observe()
+    expected = MaskablePPOPolicy(policy)._probabilities(observation, masks) * masks
+    seen = frozen._probabilities(observation, masks)
+    np.testing.assert_allclose(seen / seen.sum(1, keepdims=True), expected / expected.sum(1, keepdims=True), atol=1e-5)
+    policy.action_net.bias.data[:] = 0
+    assert (frozen._probabilities(observation, masks) == seen).all()
 
 
 def test_the_seed_decides_the_run(config, done, tmp_path):
@@ -202,6 +221,13 @@ def test_nothing_to_resume(config, tmp_path, capsys):
     assert train(config, tmp_path / "none", "--resume") == 2
     said = capsys.readouterr().err
     assert said == f"fiveup: there is no run in {tmp_path / 'none'} to resume: leave out --resume to start one\n"
+
+
+def test_a_folder_of_other_things(config, tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("mine")
+    assert train(config, tmp_path, "--resume") == 2
+    assert capsys.readouterr().err == f"fiveup: {tmp_path} holds something else than a run: it has no config.yaml\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_folder_that_is_a_file(config, tmp_path, capsys):
