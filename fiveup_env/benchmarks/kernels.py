@@ -9,7 +9,7 @@ import numpy as np
 from fiveup_env.agents.kernels import random_action
 from fiveup_env.encoding.writer import write_observation
 from fiveup_env.rules.game import MATCH_OVER, Game, start_match
-from fiveup_env.rules.kernels import entry, int64, kernel, uint64
+from fiveup_env.rules.kernels import borrowed, entry, int64, kernel, uint64
 from fiveup_env.rules.random import GOLDEN, mix
 from fiveup_env.rules.turn import step, write_mask
 
@@ -66,6 +66,8 @@ def play_with_observation(
     unit: np.ndarray | None,
 ) -> int:
     """The same, and writes the observation of the seat to act (see `write_observation`)."""
+    games, mask, observation = borrowed(games), borrowed(mask), borrowed(observation)
+    codes, start, unit = borrowed(codes), borrowed(start), borrowed(unit)
     state = uint64(state)
     for _ in range(sweeps):
         for i in range(len(games)):

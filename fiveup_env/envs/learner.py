@@ -17,7 +17,7 @@ from fiveup_env.envs.opponents import ASKS, DECIDES
 from fiveup_env.envs.seats import LEARNER, take_seats
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.game import ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.kernels import borrowed, entry, kernel
 from fiveup_env.rules.turn import is_legal, write_mask
 
 IDLE = -1
@@ -186,6 +186,8 @@ def advance_rows(
     Returns:
         How many of the rows wait for the answer of a batched agent.
     """
+    games, rows, outcomes, final = borrowed(games), borrowed(rows), borrowed(outcomes), borrowed(final)
+    scratch, codes, start, unit = borrowed(scratch), borrowed(codes), borrowed(start), borrowed(unit)
     waiting = 0
     for i in which:
         game, row, outcome = games[i], rows[i], outcomes[i]
@@ -220,6 +222,9 @@ def show_rows(
     outcomes: np.ndarray,
 ) -> None:
     """Write what the learner's seat to act sees in every row (at the end the one that decided last)."""
+    games, rows, outcomes = borrowed(games), borrowed(rows), borrowed(outcomes)
+    observation, mask = borrowed(observation), borrowed(mask)
+    codes, start, unit = borrowed(codes), borrowed(start), borrowed(unit)
     for i in range(len(games)):
         game, row, outcome = games[i], rows[i], outcomes[i]
         if row.status == DECIDES:

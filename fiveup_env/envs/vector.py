@@ -17,7 +17,7 @@ from fiveup_env.envs.options import EnvOptions, check_integer, checked_options
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.game import GAME, Game, Variant, new_games
-from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.kernels import borrowed, entry, kernel
 from fiveup_env.rules.match import IllegalActionError, Match, checked_scores, checked_seed
 from fiveup_env.rules.random import stream
 from fiveup_env.rules.scoring import side_of
@@ -239,6 +239,9 @@ def _step(
     facts: np.ndarray,
     final: np.ndarray,
 ) -> None:
+    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
+    scratch, codes, start, unit = borrowed(scratch), borrowed(codes), borrowed(start), borrowed(unit)
+    observation, mask, final = borrowed(observation), borrowed(mask), borrowed(final)
     for i in range(len(games)):
         step_row(
             i,
@@ -272,6 +275,9 @@ def _step_parallel(
     facts: np.ndarray,
     final: np.ndarray,
 ) -> None:
+    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
+    scratch, codes, start, unit = borrowed(scratch), borrowed(codes), borrowed(start), borrowed(unit)
+    observation, mask, final = borrowed(observation), borrowed(mask), borrowed(final)
     for i in numba.prange(len(games)):
         thread = numba.get_thread_id()
         step_row(

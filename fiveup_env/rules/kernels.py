@@ -163,6 +163,19 @@ def _copy_field(typing_context: Any, array: Any, at: Any, field: Any) -> Any:
     return types.void(array, types.int64, field), generate
 
 
+@intrinsic
+def _borrowed(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if not isinstance(array, types.Array):
+            return args[0]
+        view = context.make_array(array)(context, builder, args[0])
+        view.meminfo = cgutils.get_null_value(view.meminfo.type)
+        view.parent = cgutils.get_null_value(view.parent.type)
+        return view._getvalue()
+
+    return array(array), generate
+
+
 EIGHT = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in range(256)], np.uint64)
 """Set of eight bits -> eight bytes 0 or 1."""
 
@@ -188,7 +201,22 @@ if JIT_DISABLED:
         """Copy an array of bytes that is a field of a record to `row[at : at + len(field)]`."""
         row[at : at + len(field)] = field
 
+    def borrowed(array: Any) -> Any:
+        """The same array (or None); compiled code counts no references to it and its slices.
+
+        An entry's arguments live until it returns, and counting is an atomic operation for every slice.
+        """
+        return array
+
 else:
+
+    @kernel(inline=True)
+    def borrowed(array: Any) -> Any:
+        """The same array (or None); compiled code counts no references to it and its slices.
+
+        An entry's arguments live until it returns, and counting is an atomic operation for every slice.
+        """
+        return _borrowed(array)
 
     @kernel
     def count_bits(bits: int) -> int:
