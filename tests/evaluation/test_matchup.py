@@ -18,14 +18,12 @@ from tests.rules.support import scaled
 PLAYERS = [2, 3, 4]
 
 
-@pytest.mark.parametrize("num_players", PLAYERS)
-
-
 def shown(agent) -> str:
     """The same in every process, as pytest-xdist wants it."""
     return agent if isinstance(agent, str) else type(agent).__name__
 
 
+@pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("agent", ["random", "greedy", Rng()], ids=shown)
 def test_an_agent_against_itself_is_exactly_even(num_players, agent):
     """All seatings of a deal are then the same match, of which every side wins its share."""
