@@ -126,6 +126,8 @@ def test_control_c_is_clean():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A background job of a shell ignores SIGINT, and its children would too.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None and process.stdout.readline() == "asked\n"
         process.send_signal(signal.SIGINT)
