@@ -1,0 +1,91 @@
+"""The network and its file."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+safetensors_torch = pytest.importorskip("safetensors.torch")
+
+from fiveup_env.encoding.observation import observation_size  # noqa: E402
+from fiveup_env.scripts import ConfigError  # noqa: E402
+from training._network import METADATA, PolicyNetwork, load_weights, save_weights  # noqa: E402
+
+
+def random_network(num_players=4, width=16, blocks=2, seed=0):
+    torch.manual_seed(seed)
+    network = PolicyNetwork(num_players, width, blocks)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return network
+
+
+def test_forward_is_the_documented_formula():
+    network, x = random_network(), torch.rand(5, observation_size(4))
+    w = {name: tensor.detach() for name, tensor in network.state_dict().items()}
+    h = (x @ w["input.weight"].T + w["input.bias"]).clamp(min=0)
+    for i in range(2):
+        inner = (h @ w[f"blocks.{i}.first.weight"].T + w[f"blocks.{i}.first.bias"]).clamp(min=0)
+        h = h + inner @ w[f"blocks.{i}.second.weight"].T + w[f"blocks.{i}.second.bias"]
+    h = h.clamp(min=0)
+    logits, value = network(x)
+    assert torch.allclose(logits, h @ w["policy.weight"].T + w["policy.bias"], rtol=1e-4, atol=1e-4)
+    assert torch.allclose(value, (h @ w["value.weight"].T + w["value.bias"])[:, 0], rtol=1e-4, atol=1e-4)
+
+
+def test_begins_close_to_uniform_with_blocks_that_do_nothing():
+    torch.manual_seed(0)
+    network, x = PolicyNetwork(4, 64, 2), torch.rand(50, observation_size(4))
+    logits, value = network(x)
+    assert logits.abs().max() < 0.2 and value.abs().max() < 0.2
+    assert all(torch.equal(block(torch.ones(1, 64)), torch.ones(1, 64)) for block in network.blocks)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_weights_come_back_from_the_file(tmp_path, num_players):
+    network, path = random_network(num_players), tmp_path / "policy.safetensors"
+    save_weights(path, network, {"decisions": 5})
+    x = torch.rand(3, observation_size(num_players))
+    for ours, theirs in zip(network(x), load_weights(path)(x), strict=True):
+        assert torch.equal(ours, theirs)
+    with safetensors_torch.safe_open(path, "pt") as file:
+        about = json.loads(file.metadata()[METADATA])
+    size = observation_size(num_players)
+    assert about == {
+        "format": 1,
+        "num_players": num_players,
+        "observation_size": size,
+        "width": 16,
+        "blocks": 2,
+        "trained": {"decisions": 5},
+    }
+    assert [entry.name for entry in tmp_path.iterdir()] == ["policy.safetensors"]
+
+
+def changed_metadata(path, **changes):
+    with safetensors_torch.safe_open(path, "pt") as file:
+        about = json.loads(file.metadata()[METADATA])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    safetensors_torch.save_file(tensors, path, {METADATA: json.dumps(about | changes)})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda path: path.unlink(), "cannot be read|No such file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "broken"),
+        (lambda path: path.write_bytes(b"nonsense"), "broken"),
+        (lambda path: safetensors_torch.save_file({"a": torch.zeros(1)}, path), "broken or no network of ours"),
+        (lambda path: changed_metadata(path, format=2), "format 2; this version reads 1"),
+        (lambda path: changed_metadata(path, observation_size=7), "observations of 7 values"),
+        (lambda path: changed_metadata(path, width=32), "size mismatch"),
+        (lambda path: changed_metadata(path, num_players=9), "for 9 players"),
+    ],
+)
+def test_a_file_that_is_no_network_is_one_clear_line(tmp_path, spoil, said):
+    path = tmp_path / "policy.safetensors"
+    save_weights(path, random_network(), {})
+    spoil(path)
+    with pytest.raises(ConfigError, match=said) as error:
+        load_weights(path)
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
