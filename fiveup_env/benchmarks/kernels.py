@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.kernels import random_action
-from fiveup_env.encoding.writer import write_observation
+from fiveup_env.encoding.writer import write_seat_to_act
 from fiveup_env.rules.game import MATCH_OVER, Game, start_match
-from fiveup_env.rules.kernels import borrowed, entry, int64, kernel, uint64
+from fiveup_env.rules.kernels import borrowed, entry, kernel, uint64
 from fiveup_env.rules.random import GOLDEN, mix
 from fiveup_env.rules.turn import step, write_mask
 
@@ -61,21 +61,16 @@ def play_with_observation(
     state: Any,
     mask: np.ndarray,
     observation: np.ndarray,
-    codes: np.ndarray,
-    start: np.ndarray,
-    unit: np.ndarray | None,
 ) -> int:
-    """The same, and writes the observation of the seat to act (see `write_observation`)."""
+    """The same, and writes the observation of the seat to act (see `write_seat_to_act`)."""
     games, mask, observation = borrowed(games), borrowed(mask), borrowed(observation)
-    codes, start, unit = borrowed(codes), borrowed(start), borrowed(unit)
     state = uint64(state)
     for _ in range(sweeps):
         for i in range(len(games)):
             state += GOLDEN
             game = games[i]
             step_at_random(game, state)
-            write_mask(game, mask[i])
-            write_observation(game, int64(game.turn), observation[i], codes, start, unit)
+            write_seat_to_act(game, observation[i], mask[i])
     return state
 
 

@@ -18,8 +18,8 @@ from fiveup_env.benchmarks.kernels import (
 )
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds
 from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.writer import ROW, offset_table, unit_table
-from fiveup_env.envs.vector import FACTS, SelfPlayVectorEnv
+from fiveup_env.envs.step_arrays import FACTS
+from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.game import GAME, Variant, new_games
 
@@ -55,11 +55,9 @@ class Loop:
         """And the observation."""
         count, players = len(self.games), int(self.games["num_players"][0])
         observation: np.ndarray = np.zeros((count, observation_size(players)), dtype)
-        codes, start = np.zeros(ROW, np.uint8), offset_table()
-        unit = None if dtype == np.uint8 else unit_table()
 
         def run(sweeps: int, clock: Clock) -> None:
-            state = play_with_observation(self.games, sweeps, self.state, self.mask, observation, codes, start, unit)
+            state = play_with_observation(self.games, sweeps, self.state, self.mask, observation)
             self.state = np.uint64(state)
 
         return run

@@ -6,10 +6,10 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.encoding.observation import observation_size, units
-from fiveup_env.encoding.writer import write_codes, write_tiles
+from fiveup_env.encoding.writer import write_observation, write_tiles
 from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER
 from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import kernel
+from fiveup_env.rules.kernels import kernel, store_code
 from fiveup_env.rules.tiles import HIGH, LOW
 
 HISTORY_COLUMNS = 3
@@ -74,25 +74,18 @@ def state_units(num_players: int) -> np.ndarray:
 
 
 @kernel
-def write_state(game: Game, out: np.ndarray, row: np.ndarray, start: np.ndarray, unit: np.ndarray) -> None:
+def write_state(game: Game, out: np.ndarray) -> None:
     """The whole truth, from the perspective of the seat to act, float32 [28 * (n + 1) + F].
 
     First all hands by relative seat (n * 28), then for each tile of the boneyard 1 + its place in the drawing order
     (in 32nds; 0 elsewhere), then the observation of the seat to act.
-
-    Args:
-        row: scratch, uint8 [1024].
-        start: `offset_table()`.
-        unit: `state_units(num_players)`.
     """
     players, me = int64(game.num_players), int64(game.turn)
-    for relative in range(players):
-        write_tiles(row, 28 * relative, int64(game.hands[(me + relative) % players]))
     at = 28 * players
-    for tile in range(28):
-        row[at + tile] = 0
+    for relative in range(players):
+        write_tiles(out, 28 * relative, int64(game.hands[(me + relative) % players]))
+    write_tiles(out, at, 0)
     for i in range(int64(game.boneyard_next), int64(game.boneyard_end)):
-        row[at + int64(game.boneyard[i])] = 1 + i - int64(game.boneyard_next)
-    write_codes(game, me, row[at + 28 :], start[players])
-    for i in range(len(unit)):
-        out[i] = row[i] * unit[i]
+        place = 1 + i - int64(game.boneyard_next)
+        store_code(out, at + int64(game.boneyard[i]), place, 1 / 32)
+    write_observation(game, me, out[at + 28 :])

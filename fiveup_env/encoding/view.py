@@ -13,7 +13,7 @@ from numpy import int64
 from fiveup_env.encoding.belief import may_hold
 from fiveup_env.encoding.history import write_history
 from fiveup_env.encoding.observation import observation_size, split
-from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.encoding.writer import write_observation
 from fiveup_env.rules.actions import Tile
 from fiveup_env.rules.batch import copy_games
 from fiveup_env.rules.game import MAX_PLAYERS, Game
@@ -47,13 +47,10 @@ def _look(
     seats: np.ndarray,
     out: np.ndarray,
     masks: np.ndarray,
-    row: np.ndarray,
-    start: np.ndarray,
-    unit: np.ndarray | None,
 ) -> None:
     for i in range(len(games)):
         game, seat = games[i], int64(seats[i])
-        write_observation(game, seat, out[i], row, start, unit)
+        write_observation(game, seat, out[i])
         if seat == game.turn:
             write_mask(game, masks[i])
 
@@ -102,8 +99,7 @@ class Views:
         n = self.num_players
         out: np.ndarray = np.zeros((len(self), observation_size(n)), dtype)
         masks = np.zeros((len(self), 121), np.int8)
-        unit = None if np.dtype(dtype) == np.uint8 else unit_table()
-        _look(self.games, self.seats, out, masks, np.zeros(ROW, np.uint8), offset_table(), unit)
+        _look(self.games, self.seats, out, masks)
         return out, masks
 
     def history(self, length: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,8 +1,9 @@
-"""The writer of the observation: one kernel that writes bare codes, and one that turns them into floats.
+"""The writer of the observation, for rows of float32 and of uint8 alike.
 
-Most of the vector is 0/1 values of bit sets. They are written eight bytes at a time (`store_bits`), in ascending
-order: what a store spills over its set is overwritten by what stands behind it. That, constant offsets, no integer
-division and one vectorised conversion replace plain loops over float rows.
+Most of the vector is 0/1 values of bit sets. They are written eight at a time, by look-up of the eight values (or
+bytes) of a set, in ascending order: what a store spills over its section is overwritten by what stands behind it, and
+the last store ends with the row. Short sections with few states (sums, hand sizes, points to go) are whole rows of a
+table. `benchmarks/README.md` has what was measured on the way here.
 """
 
 from __future__ import annotations
@@ -12,127 +13,132 @@ from numpy import int64
 
 from fiveup_env.encoding.belief import may_hold
 from fiveup_env.encoding.observation import (
+    BONEYARD,
+    CREDITS,
     DRAWN,
+    END_SUM,
+    ENDS,
     FINE_POINTS,
-    FINE_TO_GO,
+    HAND,
     HAND_SIZES,
+    LAID,
     MAY_HOLD,
     NUM_RECENT,
-    OPENER,
+    ORDER,
+    PARENT,
     POINTS_TO_GO,
+    PORT,
+    RECENT_ACTION,
+    RECENT_SEAT,
     offsets,
+    sections,
     units,
 )
-from fiveup_env.rules.actions import ACTION_CHANGE, DRAW, LAY_DOUBLE, LAY_SPINNER
-from fiveup_env.rules.game import PLAYING, Game
-from fiveup_env.rules.kernels import copy_field, kernel, lowest_bit, store_bits, store_word
+from fiveup_env.rules.actions import ACTION_CHANGE, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_SPINNER, OFFER_SPINNER
+from fiveup_env.rules.game import PLAYING, TERMINAL, Game
+from fiveup_env.rules.kernels import (
+    kernel,
+    lowest_bit,
+    newest_first,
+    store_bits,
+    store_code,
+    store_codes,
+    store_eight,
+    store_field,
+    store_set,
+)
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.scoring import side_of
-from fiveup_env.rules.turn import end_placements, spinner_placements
+from fiveup_env.rules.turn import legal_sets, write_sets
 
-# Offsets of the sections of one size, as constants for the compiler.
-(
-    _HAND,
-    _LAID,
-    _ENDS,
-    _SPINNERS,
-    _END_SUM,
-    _SUM_MOD_5,
-    _CREDITS,
-    _ORDER,
-    _PARENT,
-    _PORT,
-    _BONEYARD,
-    _RECENT_SEAT,
-    _RECENT_ACTION,
-) = (int(start) for start in offsets(4)[:MAY_HOLD])
-
-ROW = 512
-"""Length of a scratch row of codes, enough for every observation and the spill of a last store."""
+# Offsets of the sections of one size, and units, as constants for the compiler.
+_START = [int(start) for start in offsets(4)]
+_UNIT = [float(section.unit) for section in sections(4)]
+_HAND, _LAID, _ENDS, _END_SUM, _CREDITS = (_START[i] for i in (HAND, LAID, ENDS, END_SUM, CREDITS))
+_ORDER, _PARENT, _PORT, _BONEYARD = (_START[i] for i in (ORDER, PARENT, PORT, BONEYARD))
+_RECENT_SEAT, _RECENT_ACTION, _MAY_HOLD = (_START[i] for i in (RECENT_SEAT, RECENT_ACTION, MAY_HOLD))
+_CREDIT_UNIT, _ORDER_UNIT, _PARENT_UNIT, _PORT_UNIT = (_UNIT[i] for i in (CREDITS, ORDER, PARENT, PORT))
+_SEAT_UNIT, _ACTION_UNIT = _UNIT[RECENT_SEAT], _UNIT[RECENT_ACTION]
+_DRAWN_UNIT, _POINTS_UNIT = _UNIT[DRAWN], _UNIT[POINTS_TO_GO]
+_SPINNER_CREDITS = _CREDITS + LAY_SPINNER - LAY_DOUBLE
+assert NUM_RECENT == 8, "the latest actions are one word"
 
 
-def offset_table() -> np.ndarray:
-    """Section offsets by number of players, int64 [5, 20]; rows 0 and 1 are unused."""
-    table = np.zeros((5, len(offsets(4))), np.int64)
-    for players in (2, 3, 4):
-        table[players] = offsets(players)
-    return table
+def _rows(section: int, size: int, codes: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of eight values, uint8 and float32 [n, 8], of sections that stand together, filled with zeros."""
+    table = np.zeros((len(codes), 8), np.uint8)
+    table[:, :size] = codes
+    unit = np.zeros(8, np.float32)
+    unit[:size] = units(4)[_START[section] :][:size]
+    return table, table * unit
 
 
-def unit_table() -> np.ndarray:
-    """Value of one count by number of players and index, float32 [5, 512]; zero behind the observation."""
-    table = np.zeros((5, ROW), np.float32)
-    for players in (2, 3, 4):
-        table[players, : len(units(players))] = units(players)
-    return table
+_SUMS, _SUM_VALUES = _rows(END_SUM, 6, [[total, *(int(total % 5 == r) for r in range(5))] for total in range(256)])
+"""Sum of the counted ends -> itself and its remainder by 5."""
+_LEFT, _LEFT_VALUES = _rows(BONEYARD, 2, [[left, int(left == 0)] for left in range(29)])
+"""Tiles to draw -> their number, and whether there are none."""
+_SIZES, _SIZE_VALUES = _rows(HAND_SIZES, 4, [[size, *(int(size == n) for n in (1, 2, 3))] for size in range(29)])
+"""Tiles held -> their number, and whether there are 1, 2, 3."""
 
 
-@kernel(inline=True)
-def write_observation(
-    game: Game, seat: int, out: np.ndarray, row: np.ndarray, start: np.ndarray, unit: np.ndarray | None
-) -> None:
-    """Write what `seat` sees into `out` [F].
+def _sets_by_five(actions: range, inside: bool = False) -> np.ndarray:
+    """Remainder by 5 of the end sum -> placements that leave a multiple of 5, as a bit set, int64 [5].
 
     Args:
-        out: float32, or uint8 for bare codes; if it is longer than the observation, the rest becomes zero.
-        row: scratch, uint8 [512].
-        start: `offset_table()`.
-        unit: `unit_table()` for float32, None for uint8.
+        actions: bit j is `actions[j]`.
+        inside: they are laid on a spinner's second line side, which then no longer counts (R4.5).
     """
-    players = int64(game.num_players)
-    write_codes(game, seat, row, start[players])
-    size = start[players, 19]
-    if unit is None:
-        write_as_codes(out, row, size)
-    else:
-        write_as_floats(out, row, unit[players], size)
-    for i in range(size, len(out)):
+    changes = [int(ACTION_CHANGE[i]) - (2 * int(ACTION_PIP[i]) if inside else 0) for i in actions]
+    return np.array([sum(int((r + c) % 5 == 0) << j for j, c in enumerate(changes)) for r in range(5)], np.int64)
+
+
+_END_FIVES = _sets_by_five(range(LAY_DOUBLE, LAY_SPINNER))
+_SPINNER_FIVES = _sets_by_five(range(LAY_SPINNER, DRAW))
+_INSIDE_FIVES = _sets_by_five(range(LAY_SPINNER, DRAW), inside=True)
+
+
+@kernel(inline=True)
+def write_observation(game: Game, seat: int, out: np.ndarray) -> None:
+    """Write what `seat` sees into `out` [F], float32, or uint8 for bare codes; if `out` is longer, zeros behind."""
+    _, ends, spinners, _ = legal_sets(game)
+    if seat != game.turn:
+        ends, spinners = 0, 0
+    write_sections(game, seat, ends, spinners, out)
+
+
+@kernel(inline=True)
+def write_seat_to_act(game: Game, out: np.ndarray, mask: np.ndarray) -> None:
+    """Observation and mask, int8 [121], of the seat to act at once: what is legal is found once."""
+    leads, ends, spinners, forced = legal_sets(game)
+    write_sets(mask, leads, ends, spinners, forced)
+    write_sections(game, int64(game.turn), ends, spinners, out)
+
+
+@kernel(inline=True)
+def write_sections(game: Game, seat: int, ends: int, spinners: int, out: np.ndarray) -> None:
+    """The same; `ends` and `spinners` are the placements that are legal now for `seat` (see `legal_sets`)."""
+    inside = write_table(game, seat, out)
+    write_credits(game, seat, ends, spinners, inside, out)
+    store_field(out, _ORDER, game.order, _ORDER_UNIT)
+    store_field(out, _PARENT, game.parent, _PARENT_UNIT)
+    store_field(out, _PORT, game.port, _PORT_UNIT)
+    store_eight(out, _BONEYARD, _LEFT, _LEFT_VALUES, int64(game.boneyard_end) - int64(game.boneyard_next))
+    write_recent(game, seat, out)
+    at = write_seats(game, seat, out)
+    end = write_sides(game, seat, out, at)
+    for i in range(end, len(out)):
         out[i] = 0
-
-
-@kernel(inline=True)
-def write_as_codes(out: np.ndarray, row: np.ndarray, size: int) -> None:
-    """Copy a row of codes."""
-    for i in range(size):
-        out[i] = row[i]
-
-
-@kernel(inline=True)
-def write_as_floats(out: np.ndarray, row: np.ndarray, unit: np.ndarray, size: int) -> None:
-    """Turn a row of codes into a float observation."""
-    for i in range(size):
-        out[i] = row[i] * unit[i]
-
-
-@kernel(inline=True)
-def write_codes(game: Game, seat: int, row: np.ndarray, start: np.ndarray) -> None:
-    """Write the bare codes of what `seat` sees into `row`, uint8 [512]; `start` = `offsets(num_players)`."""
-    write_tiles(row, _HAND, int64(game.hands[seat]))
-    write_table(game, row)
-    for i in range(91):
-        row[_CREDITS + i] = 0
-    if seat == game.turn and game.phase == PLAYING and game.num_laid > 0:
-        write_credits(game, seat, row)
-    write_graph(game, row)
-    write_recent(game, seat, row)
-    write_may_hold(game, seat, row, start[MAY_HOLD])
-    write_seats(game, seat, row, start)
-    write_sides(game, seat, row, start)
 
 
 @kernel(inline=True)
 def write_tiles(row: np.ndarray, at: int, tiles: int) -> None:
     """28 values, 1 for each tile of a set; spills zeros over the four behind."""
-    store_bits(row, at, tiles & 255)
-    store_bits(row, at + 8, tiles >> 8 & 255)
-    store_bits(row, at + 16, tiles >> 16 & 255)
-    store_bits(row, at + 24, tiles >> 24)
+    store_set(row, at, tiles, 4)
 
 
 @kernel(inline=True)
-def write_table(game: Game, row: np.ndarray) -> None:
-    """Laid tiles, single ends, spinners and the sum of the counted ends."""
-    write_tiles(row, _LAID, int64(game.table))
+def write_table(game: Game, seat: int, out: np.ndarray) -> int:
+    """Own and laid tiles, single ends, spinners, the sum of the counted ends; returns the pips of terminal spinners."""
     twice, thrice, states = 0, 0, 0
     for pip in range(7):
         more = int64(game.ends[pip])
@@ -141,121 +147,107 @@ def write_table(game: Game, row: np.ndarray) -> None:
         more &= more - 1
         thrice |= int64(more != 0) << pip
         states |= 1 << 7 * int64(game.spinners[pip]) + pip
-    store_bits(row, _ENDS, int64(game.end_pips))
-    store_bits(row, _ENDS + 7, twice)
-    store_bits(row, _ENDS + 14, thrice)
-    for state in range(5):
-        store_bits(row, _SPINNERS + 7 * state, states >> 7 * state + 7 & 127)
-    total = int64(game.end_sum)
-    row[_END_SUM] = min(total, 255)
-    store_bits(row, _SUM_MOD_5, 1 << total % 5)
+    # Two sections of 28 tiles, and three rows of single ends with five of spinners, fill seven stores each.
+    store_set(out, _HAND, int64(game.hands[seat]) | int64(game.table) << 28, 7)
+    ends = int64(game.end_pips) | twice << 7 | thrice << 14
+    store_set(out, _ENDS, ends | states >> 7 << 21, 7)
+    store_eight(out, _END_SUM, _SUMS, _SUM_VALUES, min(int64(game.end_sum), 255))
+    return states >> 7 * TERMINAL & 127
 
 
 @kernel(inline=True)
-def write_graph(game: Game, row: np.ndarray) -> None:
-    """The laid graph, and how many tiles can be drawn."""
-    copy_field(row, _ORDER, game.order)
-    copy_field(row, _PARENT, game.parent)
-    copy_field(row, _PORT, game.port)
-    left = int64(game.boneyard_end) - int64(game.boneyard_next)
-    row[_BONEYARD] = left
-    row[_BONEYARD + 1] = left == 0
-
-
-@kernel(inline=True)
-def write_may_hold(game: Game, me: int, row: np.ndarray, at: int) -> None:
-    """Tiles that each other seat may hold, by relative seat."""
-    players = int64(game.num_players)
-    for relative in range(1, players):
-        seat = me + relative
-        seat -= players if seat >= players else 0
-        write_tiles(row, at, may_hold(game, me, seat))
-        at += 28
-
-
-@kernel(inline=True)
-def write_seats(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None:
-    """Hand sizes and tiles drawn, by relative seat."""
-    players, at = int64(game.num_players), start[HAND_SIZES]
-    seat, drawn = me, 0
-    for relative in range(players):
-        size = int64(game.hand_sizes[seat])
-        flags = 1 << 8 * size if 1 <= size <= 3 else 0
-        store_word(row, at, size | flags)
-        at += 4
-        drawn |= int64(game.drawn[seat]) << 8 * relative
-        seat = seat + 1 if seat + 1 < players else 0
-    store_word(row, start[DRAWN], drawn)
-
-
-@kernel(inline=True)
-def write_sides(game: Game, me: int, row: np.ndarray, start: np.ndarray) -> None:
-    """Display points every side misses, own side first: a count (255 and more look alike), and one-hot near 0.
-
-    The relative seat of the opener stands behind, the last of the row.
-    """
-    sides, side, at = int64(game.num_sides), side_of(game, me), start[FINE_TO_GO]
-    counts = 0
-    for relative in range(sides):
-        to_go = (int64(game.target) - int64(game.scores[side])) // 5
-        counts |= min(to_go, 255) << 8 * relative
-        fine = 1 << to_go - 1 if 1 <= to_go <= FINE_POINTS else 0
-        store_bits(row, at, fine & 255)
-        store_bits(row, at + 8, fine >> 8)
-        at += FINE_POINTS
-        side = side + 1 if side + 1 < sides else 0
-    for relative in range(sides):
-        row[start[POINTS_TO_GO] + relative] = counts >> 8 * relative & 255
-    opener = int64(game.opener) - me
-    store_bits(row, start[OPENER], 1 << (opener if opener >= 0 else opener + int64(game.num_players)))
-
-
-@kernel(inline=True)
-def write_recent(game: Game, me: int, row: np.ndarray) -> None:
-    """The latest actions, newest first. Who acted is counted back from whose turn it is: only a draw keeps it."""
-    players = int64(game.num_players)
-    count = int64(game.num_history)
-    # The seat to act relative to the observing one; it stays with who acted last once the round is over.
-    seat = int64(game.turn) - me
-    if game.phase != PLAYING and count > 0 and game.history[count - 1] != DRAW:
-        seat += 1
-    seats, first = 0, 0
-    actions, rest = 0, 0
-    for k in range(NUM_RECENT):
-        there = k < count
-        action = int64(game.history[count - 1 - k if there else 0])
-        seat -= int64(action != DRAW)
-        seat += players if seat < 0 else 0
-        seat -= players if seat >= players else 0
-        seats |= (seat + 1 if there else 0) << 8 * (k & 3)
-        actions |= (action + 1 if there else 0) << 8 * (k & 3)
-        if k == 3:
-            first, rest, seats, actions = seats, actions, 0, 0
-    store_word(row, _RECENT_SEAT, first | seats << 32)
-    store_word(row, _RECENT_ACTION, rest | actions << 32)
-
-
-POINTS_OF_SUM = np.array([total // 5 if total % 5 == 0 else 0 for total in range(256)], np.int64)
-"""Sum of the counted ends -> display points of the placement that leaves it (R5.2)."""
-
-
-@kernel(inline=True)
-def write_credits(game: Game, seat: int, row: np.ndarray) -> None:
+def write_credits(game: Game, seat: int, ends: int, spinners: int, inside: int, out: np.ndarray) -> None:
     """For every legal placement the display points that its own credit would bring now, 0 if it would overshoot.
 
     For a last tile this is the placement part of the domino event only (R7.4): the rest is hidden (R5.2, R6.1).
     """
-    to_go = (int64(game.target) - int64(game.scores[side_of(game, seat)])) // 5
+    store_set(out, _CREDITS, 0, 12)
     total = int64(game.end_sum)
-    bits = end_placements(game, seat)
-    while bits:
-        j = lowest_bit(bits)
-        bits &= bits - 1
-        points = POINTS_OF_SUM[total + ACTION_CHANGE[LAY_DOUBLE + j]]
-        row[_CREDITS + j] = points if points <= to_go else 0
-    bits = spinner_placements(game, seat)
-    while bits:
-        j = lowest_bit(bits)
-        bits &= bits - 1
-        points = POINTS_OF_SUM[end_sum_after(game, LAY_SPINNER + j)]
-        row[_CREDITS + LAY_SPINNER - LAY_DOUBLE + j] = points if points <= to_go else 0
+    remainder = total % 5
+    to_go = int64(game.target) - int64(game.scores[side_of(game, seat)])
+    scoring = ends & _END_FIVES[remainder]
+    while scoring:
+        j = lowest_bit(scoring)
+        scoring &= scoring - 1
+        credit = total + ACTION_CHANGE[LAY_DOUBLE + j]
+        store_code(out, _CREDITS + j, credit // 5 if credit <= to_go else 0, _CREDIT_UNIT)
+    covered = OFFER_SPINNER[inside]
+    scoring = spinners & (_SPINNER_FIVES[remainder] & ~covered | _INSIDE_FIVES[remainder] & covered)
+    while scoring:
+        j = lowest_bit(scoring)
+        scoring &= scoring - 1
+        credit = end_sum_after(game, LAY_SPINNER + j)
+        store_code(out, _SPINNER_CREDITS + j, credit // 5 if credit <= to_go else 0, _CREDIT_UNIT)
+
+
+BYTES = 0x0101010101010101
+
+
+@kernel(inline=True)
+def write_recent(game: Game, me: int, out: np.ndarray) -> None:
+    """The latest actions, newest first, eight bytes of a word at once.
+
+    Who acted is counted back from whose turn it is: only a draw keeps it.
+    """
+    players, count = int64(game.num_players), int64(game.num_history)
+    actions = newest_first(game.history, count)
+    there = BYTES if count >= 8 else BYTES & (1 << 8 * count) - 1
+    # Bytes are below 128, so nothing carries over: 1 where the action was no draw.
+    moved = (actions ^ BYTES * DRAW) + BYTES * 127 >> 7 & BYTES
+    # The seat to act relative to the observing one; it stays with who acted last once the round is over.
+    seat = int64(game.turn) - me + 2 * players
+    if game.phase != PLAYING:
+        seat += moved & 1
+    # Times 0x0101.., bytes become their sums so far: how often the turn went on since; 12 keeps what is left positive.
+    turns = BYTES * int(seat + 12) - moved * BYTES
+    even, odd = turns & 0x00FF00FF00FF00FF, turns >> 8 & 0x00FF00FF00FF00FF
+    inverse = (255 + players) // players
+    even -= (even * inverse >> 8 & 0x00FF00FF00FF00FF) * players
+    odd -= (odd * inverse >> 8 & 0x00FF00FF00FF00FF) * players
+    store_codes(out, _RECENT_SEAT, ((even | odd << 8) + BYTES) & there * 255, _SEAT_UNIT)
+    store_codes(out, _RECENT_ACTION, actions + there, _ACTION_UNIT)
+
+
+@kernel(inline=True)
+def write_seats(game: Game, me: int, out: np.ndarray) -> int:
+    """By relative seat: tiles that each other may hold, hand sizes, tiles drawn; returns where the row goes on."""
+    players, at = int64(game.num_players), _MAY_HOLD
+    seat = me
+    for _ in range(players - 1):
+        seat = seat + 1 if seat + 1 < players else 0
+        write_tiles(out, at, may_hold(game, me, seat))
+        at += 28
+    drawn = 0
+    seat = me
+    for relative in range(players):
+        store_eight(out, at, _SIZES, _SIZE_VALUES, int64(game.hand_sizes[seat]))
+        at += 4
+        drawn |= int64(game.drawn[seat]) << 8 * relative
+        seat = seat + 1 if seat + 1 < players else 0
+    store_codes(out, at, drawn, _DRAWN_UNIT)
+    return at + players
+
+
+@kernel(inline=True)
+def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
+    """Display points every side misses, own side first: a count (255 and more look alike), and one-hot near 0.
+
+    The relative seat of the opener stands behind, the last of the row. Returns the row's length.
+    """
+    players, sides, side = int64(game.num_players), int64(game.num_sides), side_of(game, me)
+    counts, near, fine = 0, at + sides, 0
+    for relative in range(sides):
+        to_go = (int64(game.target) - int64(game.scores[side])) // 5
+        counts |= min(to_go, 255) << 8 * relative
+        side = side + 1 if side + 1 < sides else 0
+    store_codes(out, at, counts, _POINTS_UNIT)
+    for relative in range(sides):
+        to_go = counts >> 8 * relative & 255
+        fine = 1 << to_go - 1 if 1 <= to_go <= FINE_POINTS else 0
+        store_set(out, near + FINE_POINTS * relative, fine, 2)
+    opener = int64(game.opener) - me
+    opener += players if opener < 0 else 0
+    # The last eight values of the row: the end of the last section but one, and the opener.
+    end = near + FINE_POINTS * sides + players
+    store_bits(out, end - 8, fine >> 8 + players | 1 << 8 - players + opener)
+    return end

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import logger, spaces
 from pettingzoo import AECEnv
 
-from fiveup_env.encoding.history import HISTORY_COLUMNS, state_units
+from fiveup_env.encoding.history import HISTORY_COLUMNS
 from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.view import View
 from fiveup_env.envs.aec_kernels import (
@@ -333,7 +333,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         """
         self._check_dealt()
         out = np.zeros(self.state_space.shape, np.float32)
-        survey(self._state, out, np.zeros(1024, np.uint8), state_units(self.options.num_players))
+        survey(self._state, out)
         return out
 
     @property

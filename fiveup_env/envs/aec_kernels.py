@@ -15,7 +15,7 @@ from numpy import int64
 
 from fiveup_env.encoding.history import write_history, write_state
 from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.encoding.writer import write_observation
 from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.options import EnvOptions
 from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
@@ -56,16 +56,12 @@ AEC = np.dtype(
                 ("scores", "i2", 4),
                 # scratch
                 ("before", "f8", 4),
-                ("row", "u1", ROW),
             ],
             align=True,
         ),
     )
 )
 """dtype of what one AEC env holds."""
-
-_STARTS = offset_table()
-_UNITS = unit_table()
 
 
 def new_state(options: EnvOptions) -> np.ndarray:
@@ -195,7 +191,7 @@ def report(state: Game, now: int) -> int:
     """Write what the seat to act sees; status, flags and that seat as one number."""
     game = state.game
     seat = int64(game.turn)
-    write_observation(game, seat, state.observation, state.row, _STARTS, _UNITS)
+    write_observation(game, seat, state.observation)
     write_mask(game, state.mask)
     outcome = now | seat << SEAT_SHIFT
     for side in range(int64(game.num_sides)):
@@ -214,7 +210,7 @@ def report(state: Game, now: int) -> int:
 def look(states: np.ndarray, seat: int, out: np.ndarray) -> None:
     """Write what any seat sees into `out`, float32 [F]."""
     state = states[0]
-    write_observation(state.game, seat, out, state.row, _STARTS, _UNITS)
+    write_observation(state.game, seat, out)
 
 
 @entry
@@ -224,6 +220,6 @@ def recall(states: np.ndarray, seat: int, out: np.ndarray, mask: np.ndarray) -> 
 
 
 @entry
-def survey(states: np.ndarray, out: np.ndarray, row: np.ndarray, unit: np.ndarray) -> None:
-    """Write the global state into `out` (see `write_state`); `row`: scratch uint8 [1024], `unit`: `state_units(n)`."""
-    write_state(states[0].game, out, row, _STARTS, unit)
+def survey(states: np.ndarray, out: np.ndarray) -> None:
+    """Write the global state into `out` (see `write_state`)."""
+    write_state(states[0].game, out)

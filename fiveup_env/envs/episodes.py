@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy import int64
 
-from fiveup_env.rules.game import Game, start_match
+from fiveup_env.rules.game import ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.random import stream
 
@@ -32,6 +32,18 @@ def episode_seed(seed: int, episode: int) -> int:
 def deal_episode(game: Game, row: Any) -> None:
     """Deal the current episode of `row`, of which `seed`, `episode` and `scores` are read."""
     deal_match(game, episode_seed(row.seed, row.episode), row.scores)
+
+
+@kernel
+def deal_next(game: Game, row: Any) -> None:
+    """Deal the current episode of `row`, or, if `row.continues` and a round is over, the next round of the match.
+
+    That one has the match's next deal, opener (R2.5) and scores.
+    """
+    if row.continues != 0 and game.phase == ROUND_OVER:
+        start_round(game)
+    else:
+        deal_episode(game, row)
 
 
 @entry

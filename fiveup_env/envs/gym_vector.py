@@ -13,7 +13,15 @@ from fiveup_env.agents.base import AgentError, Policy, agent_name, is_policy, ke
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
-from fiveup_env.encoding.writer import ROW, offset_table, unit_table
+from fiveup_env.envs.batches import (
+    MAX_MATCHES,
+    checked_actions,
+    checked_dtype,
+    illegal_batch,
+    row_seeds,
+    starting_scores,
+    step_options,
+)
 from fiveup_env.envs.deals import checked_reset_options
 from fiveup_env.envs.learner import (
     IDLE,
@@ -28,15 +36,6 @@ from fiveup_env.envs.opponents import ASKS
 from fiveup_env.envs.options import check_integer, checked_options
 from fiveup_env.envs.seats import LEARNER, PYTHON
 from fiveup_env.envs.spaces import action_space, observation_space
-from fiveup_env.envs.vector import (
-    MAX_MATCHES,
-    checked_actions,
-    checked_dtype,
-    illegal_batch,
-    row_seeds,
-    starting_scores,
-    step_options,
-)
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.game import MATCH_OVER, new_games
 from fiveup_env.rules.match import IllegalActionError, checked_seed
@@ -122,8 +121,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._actions = np.zeros(count, np.int64)
         self._found = np.zeros(4, np.int64)
         self._scratch = np.zeros(8)
-        self._codes = np.zeros(ROW, np.uint8)
-        self._start, self._unit = offset_table(), None if self.dtype == np.uint8 else unit_table()
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
         self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
@@ -260,9 +257,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._rows,
             self._kernel_options,
             self._scratch,
-            self._codes,
-            self._start,
-            self._unit,
             self._sets[self._current][2],
             self._final,
         )
@@ -293,7 +287,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if reset.any():
             outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
             kept = self._rows["reward"][reset].copy()
-        show_rows(self._games, self._rows, self._codes, self._start, self._unit, observation, mask, outcomes)
+        show_rows(self._games, self._rows, observation, mask, outcomes)
         if reset.any():
             # What was scored before the first decision comes with the first reward.
             outcomes["reward"][reset] = 0.0
@@ -363,7 +357,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._agents, self._started = list(agents), True
         observation, mask, outcomes = self._sets[self._current]
         pending = self._rows.copy()
-        show_rows(self._games, self._rows, self._codes, self._start, self._unit, observation, mask, outcomes)
+        show_rows(self._games, self._rows, observation, mask, outcomes)
         self._rows[:] = pending  # rewards that wait for the next step
         outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
         return {"observation": observation, "action_mask": mask}, self._info()

@@ -12,11 +12,11 @@ from numpy import int64
 
 from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.encoding.writer import write_observation
-from fiveup_env.envs.episodes import deal_episode
+from fiveup_env.envs.episodes import deal_next
 from fiveup_env.envs.opponents import ASKS, DECIDES
 from fiveup_env.envs.seats import LEARNER, take_seats
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
-from fiveup_env.rules.game import ROUND_OVER, Game, start_round
+from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import borrowed, entry, kernel
 from fiveup_env.rules.turn import is_legal, write_mask
 
@@ -75,14 +75,8 @@ OUTCOMES = np.dtype(
 
 @kernel
 def begin_row(game: Game, row: Any) -> None:
-    """Deal the row's current episode, draw the learner's seat and put the agents around it.
-
-    An episode that goes on with the match of the last one gets that match's next deal, opener (R2.5) and scores.
-    """
-    if row.continues != 0 and game.phase == ROUND_OVER:
-        start_round(game)
-    else:
-        deal_episode(game, row)
+    """Deal the row's next episode, draw the learner's seat and put the agents around it."""
+    deal_next(game, row)
     take_seats(game, row)
     row.reward = 0.0
     row.total = 0.0
@@ -170,9 +164,6 @@ def advance_rows(
     rows: np.ndarray,
     options: tuple,
     scratch: np.ndarray,
-    codes: np.ndarray,
-    start: np.ndarray,
-    unit: np.ndarray | None,
     outcomes: np.ndarray,
     final: np.ndarray,
 ) -> int:
@@ -187,7 +178,7 @@ def advance_rows(
         How many of the rows wait for the answer of a batched agent.
     """
     games, rows, outcomes, final = borrowed(games), borrowed(rows), borrowed(outcomes), borrowed(final)
-    scratch, codes, start, unit = borrowed(scratch), borrowed(codes), borrowed(start), borrowed(unit)
+    scratch = borrowed(scratch)
     waiting = 0
     for i in which:
         game, row, outcome = games[i], rows[i], outcomes[i]
@@ -202,7 +193,7 @@ def advance_rows(
             if not (outcome.terminated or outcome.truncated):
                 note_end(game, now, row, options[3], outcome)
                 if len(final) > 0:
-                    write_observation(game, int64(row.seat), final[i], codes, start, unit)
+                    write_observation(game, int64(row.seat), final[i])
             row.episode += 1
             now = begin_playing(game, row, options, scratch) if autoreset else IDLE
         row.status = now
@@ -214,9 +205,6 @@ def advance_rows(
 def show_rows(
     games: np.ndarray,
     rows: np.ndarray,
-    codes: np.ndarray,
-    start: np.ndarray,
-    unit: np.ndarray | None,
     observation: np.ndarray,
     mask: np.ndarray,
     outcomes: np.ndarray,
@@ -224,12 +212,11 @@ def show_rows(
     """Write what the learner's seat to act sees in every row (at the end the one that decided last)."""
     games, rows, outcomes = borrowed(games), borrowed(rows), borrowed(outcomes)
     observation, mask = borrowed(observation), borrowed(mask)
-    codes, start, unit = borrowed(codes), borrowed(start), borrowed(unit)
     for i in range(len(games)):
         game, row, outcome = games[i], rows[i], outcomes[i]
         if row.status == DECIDES:
             row.seat = game.turn
-        write_observation(game, int64(row.seat), observation[i], codes, start, unit)
+        write_observation(game, int64(row.seat), observation[i])
         write_mask(game, mask[i])
         if row.status != DECIDES:
             mask[i, :] = 0

@@ -11,7 +11,7 @@ from numpy import int64
 from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.encoding.history import write_history
 from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.writer import ROW, offset_table, unit_table, write_observation
+from fiveup_env.encoding.writer import write_observation
 from fiveup_env.envs.aec_kernels import event_code
 from fiveup_env.envs.episodes import deal_episode, deal_match
 from fiveup_env.envs.options import EnvOptions
@@ -64,16 +64,12 @@ TABLE = np.dtype(
                 # scratch
                 ("before", "f8", 4),
                 ("gained", "f8", 4),
-                ("row", "u1", ROW),
             ],
             align=True,
         ),
     )
 )
 """dtype of a match with a learner in it."""
-
-_STARTS = offset_table()
-_UNITS = unit_table()
 
 
 def new_table(options: EnvOptions) -> np.ndarray:
@@ -169,7 +165,7 @@ def advance(tables: np.ndarray, action: int) -> int:
         seat = int64(game.turn)
     if now not in (ASKS, GOES_ON):
         table.seat = seat
-        write_observation(game, seat, table.observation, table.row, _STARTS, _UNITS)
+        write_observation(game, seat, table.observation)
         write_mask(game, table.mask)
     return now | seat << SEAT_SHIFT | int64(table.num_acted) << ACTED_SHIFT | int64(table.num_scored) << SCORED_SHIFT
 

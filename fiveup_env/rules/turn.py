@@ -18,7 +18,7 @@ from fiveup_env.rules.actions import (
     PASS,
 )
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import count_bits, kernel, nth_bit, store_bits
+from fiveup_env.rules.kernels import count_bits, kernel, nth_bit, store_set
 from fiveup_env.rules.layout import lay
 from fiveup_env.rules.scoring import credit_of, score_placement, settle_block, settle_domino
 from fiveup_env.rules.tiles import TILES_WITH
@@ -65,8 +65,8 @@ def forced_action(game: Game) -> int:
 
 
 @kernel(inline=True)
-def write_mask(game: Game, mask: np.ndarray) -> None:
-    """Write the mask of legal actions, 0 or 1 int8 [121]; all zero once the match is over."""
+def legal_sets(game: Game) -> tuple[int, int, int, int]:
+    """The legal actions of the seat to act as bit sets: leads, on ends, on spinners (see above); 1 draw, 2 pass."""
     leads, ends, spinners, forced = 0, 0, 0, 0
     if game.phase == PLAYING:
         seat = int64(game.turn)
@@ -77,17 +77,24 @@ def write_mask(game: Game, mask: np.ndarray) -> None:
             spinners = spinner_placements(game, seat)
             if ends | spinners == 0:
                 forced = 1 if game.boneyard_next < game.boneyard_end else 2
+    return leads, ends, spinners, forced
+
+
+@kernel(inline=True)
+def write_sets(mask: np.ndarray, leads: int, ends: int, spinners: int, forced: int) -> None:
+    """Write the mask of these legal actions, 0 or 1 int8 [121]."""
     # Ascending, eight bytes a store: what spills over is overwritten by the next set.
-    for group in range(4):
-        store_bits(mask, 8 * group, leads >> 8 * group & 255)
-    for group in range(7):
-        store_bits(mask, LAY_DOUBLE + 8 * group, ends >> 8 * group & 255)
-    for group in range(5):
-        store_bits(mask, LAY_SPINNER + 8 * group, spinners >> 8 * group & 255)
-    mask[DRAW - 2] = spinners >> 40 & 1
-    mask[DRAW - 1] = spinners >> 41 & 1
-    mask[DRAW] = forced & 1
-    mask[PASS] = forced >> 1
+    store_set(mask, 0, leads, 4)
+    store_set(mask, LAY_DOUBLE, ends, 7)
+    store_set(mask, LAY_SPINNER, spinners, 5)
+    store_set(mask, NUM_ACTIONS - 8, spinners >> 36 | forced << 6, 1)
+
+
+@kernel(inline=True)
+def write_mask(game: Game, mask: np.ndarray) -> None:
+    """Write the mask of legal actions, 0 or 1 int8 [121]; all zero once the match is over."""
+    leads, ends, spinners, forced = legal_sets(game)
+    write_sets(mask, leads, ends, spinners, forced)
 
 
 @kernel

@@ -31,10 +31,10 @@ def masks(games: np.ndarray, out: np.ndarray, first: int) -> None:
 
 
 @entry
-def global_states(games: np.ndarray, out: np.ndarray, row: np.ndarray, start: np.ndarray, unit: np.ndarray) -> None:
+def global_states(games: np.ndarray, out: np.ndarray) -> None:
     """Write the global state of every game into out[i]."""
     for i in range(len(games)):
-        write_state(games[i], out[i], row, start, unit)
+        write_state(games[i], out[i])
 
 
 @entry

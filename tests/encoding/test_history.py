@@ -8,7 +8,6 @@ import pytest
 from fiveup_env.encoding.history import state_size, state_units
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
-from fiveup_env.encoding.writer import offset_table
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.game import MAX_HISTORY
 from fiveup_env.rules.match import Match
@@ -103,5 +102,5 @@ def test_global_state(num_players):
     unit = state_units(num_players)
     assert unit.shape == (size,) and unit.dtype == np.float32
     out = np.full((len(matches), size), -1, np.float32)
-    global_states(stack(matches), out, np.full(1024, 99, np.uint8), offset_table(), unit)
+    global_states(stack(matches), out)
     assert (out == np.array(wanted) * unit).all()

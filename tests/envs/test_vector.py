@@ -13,7 +13,8 @@ import pytest
 
 from fiveup_env.encoding.observation import observation_size, units
 from fiveup_env.encoding.view import View
-from fiveup_env.envs.vector import MAX_MATCHES, SelfPlayVectorEnv
+from fiveup_env.envs.batches import MAX_MATCHES
+from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.match import Match
 from tests.envs.trace import episodes, same_bits
 from tests.envs.vectors import NAMES, Player, run, same_step, snapshot

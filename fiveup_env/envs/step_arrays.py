@@ -1,0 +1,116 @@
+"""What a step of `SelfPlayVectorEnv` returns: preallocated arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.rules.actions import NUM_ACTIONS
+
+FACTS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("rewards", "f4", 3),
+                ("final_rounds", "i4"),
+                ("final_length", "i4"),
+                ("final_scores", "i2", 3),
+                ("seat", "i1"),
+                ("side", "i1"),
+                ("final_winner", "i1"),
+                ("terminated", "?"),
+                ("truncated", "?"),
+            ],
+            align=True,
+        ),
+    )
+)
+"""dtype of what a step reports of one match beside observation and mask."""
+
+
+@dataclass(frozen=True)
+class StepArrays:
+    """What a step returns, all arrays preallocated; N matches, F observation values, S sides.
+
+    Attributes:
+        observation: [N, F] float32 (or uint8 bare codes): what the seat to move sees.
+        action_mask: [N, 121] int8: its legal actions.
+        seat: [N] int8: the seat to move.
+        side: [N] int8: its side.
+        rewards: [N, S] float32: what the step brought every side (see `encoding.rewards`).
+        terminated: [N] bool: the episode ended by the rules. The match in this row has been dealt anew.
+        truncated: [N] bool: it was cut off by `max_rounds`; dealt anew as well.
+        final_scores: [N, S] int16 raw points at the end; meaningful where an episode ended.
+        final_winner: [N] int8: side that won the match, with episode="round" the round, -1 for none; likewise.
+        final_rounds: [N] int32: rounds of the ended episode; likewise.
+        final_length: [N] int32: agent-steps of the ended episode; likewise.
+        final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
+        facts: [N] records (dtype `FACTS`) that the small arrays above are views of: one pointer for the kernels.
+    """
+
+    observation: np.ndarray
+    action_mask: np.ndarray
+    seat: np.ndarray
+    side: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    final_scores: np.ndarray
+    final_winner: np.ndarray
+    final_rounds: np.ndarray
+    final_length: np.ndarray
+    final_observation: np.ndarray
+    facts: np.ndarray
+
+    @classmethod
+    def empty(
+        cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
+    ) -> StepArrays:
+        """Arrays for `count` matches of `size` observation values and `sides` sides."""
+        observation: np.ndarray = np.zeros((count, size), dtype)
+        final: np.ndarray = np.zeros((count if final_observation else 0, size), dtype)
+        return cls.over(observation, np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, FACTS), sides, final)
+
+    @classmethod
+    def over(
+        cls, observation: np.ndarray, action_mask: np.ndarray, facts: np.ndarray, sides: int, final: np.ndarray
+    ) -> StepArrays:
+        """The small arrays as views of `facts`."""
+        return cls(
+            observation=observation,
+            action_mask=action_mask,
+            seat=facts["seat"],
+            side=facts["side"],
+            rewards=facts["rewards"][:, :sides],
+            terminated=facts["terminated"],
+            truncated=facts["truncated"],
+            final_scores=facts["final_scores"][:, :sides],
+            final_winner=facts["final_winner"],
+            final_rounds=facts["final_rounds"],
+            final_length=facts["final_length"],
+            final_observation=final,
+            facts=facts,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copied field by field, the small arrays would no longer be views of the facts.
+        sides = self.rewards.shape[1]
+        return StepArrays.over, (self.observation, self.action_mask, self.facts, sides, self.final_observation)
+
+    def check_like(self, other: StepArrays) -> None:
+        """Raise a ValueError unless the arrays have the shapes and dtypes of `other`'s and are laid out in C order."""
+        for name in ("observation", "action_mask", "facts", "final_observation"):
+            given, wanted = getattr(self, name), getattr(other, name)
+            if given.shape != wanted.shape or given.dtype != wanted.dtype or not given.flags.carray:
+                raise ValueError(
+                    f"out.{name} must be a writable C-contiguous array {list(wanted.shape)} of {wanted.dtype.name}, "
+                    f"not {list(given.shape)} of {given.dtype.name} (take `arrays()` and replace what you own)"
+                )
+
+    @property
+    def done(self) -> np.ndarray:
+        """[N] bool: terminated or truncated (a new array)."""
+        return self.terminated | self.truncated

@@ -1,0 +1,186 @@
+"""The compiled code of `SelfPlayVectorEnv`: check actions, step every match, write what the next seat sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.writer import write_observation, write_seat_to_act
+from fiveup_env.envs.episodes import deal_episode, deal_next
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
+from fiveup_env.rules.game import Game
+from fiveup_env.rules.kernels import borrowed, entry, kernel
+from fiveup_env.rules.scoring import side_of
+from fiveup_env.rules.turn import is_legal
+
+ROWS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [("seed", "u8"), ("episode", "i8"), ("length", "i8"), ("scores", "i2", 4), ("continues", "u1")], align=True
+        ),
+    )
+)
+"""dtype of what is kept per match over its episodes: seed of the first, number, steps so far, starting scores, and
+whether an episode after a round goes on with its match."""
+
+
+@kernel(inline=True)
+def show_mover(game: Game, observation: np.ndarray, mask: np.ndarray, facts: Any) -> None:
+    """Write observation, mask, seat and side of who is to move."""
+    write_seat_to_act(game, observation, mask)
+    facts.seat = game.turn
+    facts.side = side_of(game, int64(game.turn))
+
+
+@kernel(inline=True)
+def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scratch: np.ndarray) -> bool:
+    """Take an action and note rewards and flags; returns whether the episode ended (it is not dealt anew yet)."""
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+    rewards = scratch[4:]
+    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
+    row.length += 1
+    for side in range(int64(game.num_sides)):
+        facts.rewards[side] = rewards[side]
+    facts.terminated = now == TERMINATED
+    facts.truncated = now == TRUNCATED
+    if now == GOES_ON:
+        return False
+    for side in range(3):
+        facts.final_scores[side] = game.scores[side]
+    facts.final_winner = winner_of(game, round_episodes)
+    facts.final_rounds = game.round_number
+    facts.final_length = row.length
+    return True
+
+
+@kernel(inline=True)
+def step_range(
+    first: int,
+    last: int,
+    games: np.ndarray,
+    actions: np.ndarray,
+    options: tuple,
+    rows: np.ndarray,
+    scratch: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+    final: np.ndarray,
+) -> None:
+    """A step of the matches from `first` to `last` - 1, dealt anew in the same step where the episode ended.
+
+    Args:
+        scratch: float64 [8], this thread's own.
+        final: [N, F] or [0, F]: what the seat to move sees at the end of an episode.
+    """
+    for i in range(first, last):
+        game, row = games[i], rows[i]
+        if advance(game, actions[i], options, row, facts[i], scratch):
+            if len(final) > 0:
+                write_observation(game, int64(game.turn), final[i])
+            row.episode += 1
+            deal_next(game, row)
+            row.length = 0
+        show_mover(game, observation[i], mask[i], facts[i])
+
+
+@kernel(inline=True)
+def count_illegal(first: int, last: int, games: np.ndarray, actions: np.ndarray) -> int:
+    """How many of the actions from `first` to `last` - 1 are illegal."""
+    count = 0
+    for i in range(first, last):
+        count += 0 if is_legal(games[i], actions[i]) else 1
+    return count
+
+
+@entry
+def find_illegal(games: np.ndarray, actions: np.ndarray, found: np.ndarray) -> int:
+    """Number of illegal actions; the first rows that hold one are written to `found`."""
+    count = 0
+    for i in range(len(games)):
+        if not is_legal(games[i], actions[i]):
+            if count < len(found):
+                found[count] = i
+            count += 1
+    return count
+
+
+@entry
+def step_all(
+    games: np.ndarray,
+    actions: np.ndarray,
+    validate: bool,
+    options: tuple,
+    rows: np.ndarray,
+    scratch: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+    final: np.ndarray,
+) -> int:
+    """Step all matches, or none if any action is illegal and `validate`; returns how many are.
+
+    Args:
+        scratch: float64 [threads, 8].
+        final: see `step_range`.
+    """
+    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
+    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
+    illegal = count_illegal(0, len(games), games, actions) if validate else 0
+    if illegal == 0:
+        step_range(0, len(games), games, actions, options, rows, scratch[0], observation, mask, facts, final)
+    return illegal
+
+
+@entry(parallel=True)
+def step_all_parallel(
+    games: np.ndarray,
+    actions: np.ndarray,
+    validate: bool,
+    options: tuple,
+    rows: np.ndarray,
+    scratch: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+    final: np.ndarray,
+) -> int:
+    """The same, each thread a range of the matches."""
+    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
+    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
+    count, threads = len(games), len(scratch)
+    illegal = 0
+    if validate:
+        for t in numba.prange(threads):
+            illegal += count_illegal(count * t // threads, count * (t + 1) // threads, games, actions)
+    if illegal == 0:
+        for t in numba.prange(threads):
+            first, last = count * t // threads, count * (t + 1) // threads
+            step_range(first, last, games, actions, options, rows, scratch[t], observation, mask, facts, final)
+    return illegal
+
+
+@entry
+def begin_all(
+    games: np.ndarray,
+    wanted: np.ndarray,
+    rows: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+    facts: np.ndarray,
+) -> None:
+    """Deal the first episode of the matches that are `wanted`, bool [N]; write what all seats to move see."""
+    for i in range(len(games)):
+        if wanted[i]:
+            rows[i].episode = 0
+            rows[i].length = 0
+            deal_episode(games[i], rows[i])
+        for side in range(3):
+            facts[i].rewards[side] = 0.0
+        facts[i].terminated = False
+        facts[i].truncated = False
+        show_mover(games[i], observation[i], mask[i], facts[i])
