@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 PACKAGE = Path(__file__).resolve().parent
-EXTRA = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "safetensors")
+EXTRA = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")
 """What the extra `train` brings."""
 
 

@@ -3,7 +3,7 @@
 `WHAT[:key=value,...]`, where WHAT is
 
 - a built-in name: `greedy`
-- a checkpoint file: `runs/quickstart/policy.zip`, `runs/quickstart/policy.zip:sample=true`
+- a checkpoint file: `runs/mine/policy.safetensors`, `runs/quickstart/policy.zip:sample=true`
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
 
 and the arguments are passed on by keyword: `true` and `false`, integers, decimal numbers, or text.
@@ -37,7 +37,10 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Name -> (Python path of what makes it, a line for people)."""
 
 CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {".zip": ("fiveup_env.agents.learned:MaskablePPOPolicy", "MaskablePPO of sb3-contrib")}
+    {
+        ".safetensors": ("fiveup_env.agents.network:NetworkPolicy", "weights of a policy network; needs no torch"),
+        ".zip": ("fiveup_env.agents.learned:MaskablePPOPolicy", "MaskablePPO of sb3-contrib"),
+    }
 )
 """Suffix of a file -> (Python path of what loads it, a line for people)."""
 

@@ -1,0 +1,215 @@
+"""An agent over a network's weights file, by NumPy alone: nothing is unpickled, and torch is not needed.
+
+The file is a `.safetensors` file as `training` writes it: float32 or float16 tensors under the keys of the network's
+`state_dict`, and JSON beside them that says what the network is (key `fiveup` of the metadata). The network is a plain
+residual perceptron over the observation vector:
+
+    h = relu(input(x))
+    h = h + second(relu(first(h)))        for every block
+    logits = policy(relu(h)),  value = value(relu(h))
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.agents.base import AgentError, Policy, uniforms
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.view import Views
+from fiveup_env.rules.actions import NUM_ACTIONS
+
+FORMAT = 1
+"""Version of the weights file."""
+METADATA = "fiveup"
+"""Key of the file's metadata under which the JSON stands."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a weights file holds.
+
+    Attributes:
+        tensors: by key of the network's `state_dict`, float32, of the shapes that `about` asks for.
+        about: `num_players`, `observation_size`, `width`, `blocks`, and under `trained` how it came to be.
+    """
+
+    tensors: Mapping[str, np.ndarray]
+    about: Mapping[str, Any]
+
+
+def shapes(num_players: int, width: int, blocks: int) -> dict[str, tuple[int, ...]]:
+    """Tensors of a network, by key."""
+    inner = [(f"blocks.{i}.{part}", width, width) for i in range(blocks) for part in ("first", "second")]
+    layers = [("input", width, observation_size(num_players)), *inner]
+    layers += [("policy", NUM_ACTIONS, width), ("value", 1, width)]
+    found: dict[str, tuple[int, ...]] = {}
+    for name, rows, columns in layers:
+        found |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+    return found
+
+
+def read_weights(path: str | os.PathLike[str]) -> Weights:
+    """The weights in a file; no code of the file is run.
+
+    Raises:
+        AgentError: one line, if there is no such file, it is broken, or it holds another kind of network.
+    """
+    import safetensors
+
+    try:
+        with safetensors.safe_open(path, "np") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise AgentError(f"{path} cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # its own exception class, and others for what NumPy does not know
+        raise AgentError(f"{path} is broken or no safetensors file ({_one_line(error)})") from error
+    about = _about(path, metadata)
+    wanted = shapes(about["num_players"], about["width"], about["blocks"])
+    there = {name: tensor.shape for name, tensor in tensors.items()}
+    if there != wanted:
+        wrong = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+        raise AgentError(
+            f"{path} is broken: {wrong[0]} has shape {there.get(wrong[0])}, and should have {wanted.get(wrong[0])}"
+        )
+    if any(tensor.dtype.kind != "f" or not np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise AgentError(f"{path} is broken: not all of its weights are finite floating point numbers")
+    return Weights({name: tensor.astype(np.float32) for name, tensor in tensors.items()}, about)
+
+
+def _about(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[str, Any]:
+    """The JSON of a file, checked."""
+    if METADATA not in metadata:
+        raise AgentError(f"{path} holds no network of this game: its metadata has no key {METADATA!r}")
+    try:
+        about = dict(json.loads(metadata[METADATA]))
+    except (TypeError, ValueError) as error:
+        raise AgentError(f"{path} is broken: its metadata is no JSON object ({_one_line(error)})") from error
+    if about.get("format") != FORMAT:
+        raise AgentError(f"{path} has format {about.get('format')}; this version reads {FORMAT}")
+    players = about.get("num_players")
+    if players not in (2, 3, 4):
+        raise AgentError(f"{path} is for {players} players; the game is for 2, 3 or 4")
+    for name, low in (("width", 1), ("blocks", 0)):
+        size = about.get(name)
+        if isinstance(size, bool) or not isinstance(size, int) or not low <= size <= 1 << 16:
+            raise AgentError(f"{path} is broken: {name} is {size!r}")
+    if about.get("observation_size") != observation_size(players):
+        raise AgentError(
+            f"{path} was trained on observations of {about.get('observation_size')} values; "
+            f"this version's have {observation_size(players)}"
+        )
+    return about
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+class NumpyNetwork:
+    """The forward pass in float32.
+
+    Args:
+        weights: see `read_weights`.
+    """
+
+    def __init__(self, weights: Weights) -> None:
+        w = weights.tensors
+        self._input, self._policy, self._value = (
+            (np.ascontiguousarray(w[f"{name}.weight"].T), w[f"{name}.bias"]) for name in ("input", "policy", "value")
+        )
+        self._blocks = [
+            tuple(
+                (np.ascontiguousarray(w[f"blocks.{i}.{part}.weight"].T), w[f"blocks.{i}.{part}.bias"])
+                for part in ("first", "second")
+            )
+            for i in range(weights.about["blocks"])
+        ]
+
+    def hidden(self, observation: np.ndarray) -> np.ndarray:
+        """What both heads read, float32 [N, W], from observations float32 [N, F]."""
+        h = observation @ self._input[0]
+        h += self._input[1]
+        np.maximum(h, 0, out=h)
+        for (first, first_bias), (second, second_bias) in self._blocks:
+            inner = h @ first
+            inner += first_bias
+            np.maximum(inner, 0, out=inner)
+            h += inner @ second
+            h += second_bias
+        return np.maximum(h, 0, out=h)
+
+    def __call__(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Logits float32 [N, 121] and values float32 [N]; illegal actions are for the caller to mask."""
+        h = self.hidden(observation)
+        return h @ self._policy[0] + self._policy[1], (h @ self._value[0])[:, 0] + self._value[1]
+
+
+class NetworkPolicy(Policy):
+    """A policy network, masked: the most likely legal action, or a sample.
+
+    In a batch of another size the matrix products of NumPy's BLAS may differ in their last bits, so two actions that
+    the network finds equally good (to one part in 10**5) may change places; with a batch of its own every time (`act`)
+    a decision is always the same.
+
+    Args:
+        path: a weights file.
+        sample: draw from the policy instead of taking its most likely action.
+        temperature: what logits are divided by when sampling.
+
+    Attributes:
+        num_players: what the file says.
+        about: the file's own description, `trained` included.
+        network: the forward pass, see `NumpyNetwork`.
+
+    Raises:
+        AgentError: if the file is no whole network of this game, or an argument is out of range.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, sample: bool = False, temperature: float = 1.0) -> None:
+        if not isinstance(sample, bool):
+            raise AgentError(f"sample must be true or false, not {sample!r}")
+        given: Any = temperature
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1e6:
+            raise AgentError(f"temperature must be a number above 0, not {temperature!r}")
+        weights = read_weights(path)
+        self.name = Path(path).stem
+        self.about = weights.about
+        self.num_players = int(weights.about["num_players"])
+        self.network = NumpyNetwork(weights)
+        self.sample = sample
+        self.temperature = float(temperature)
+
+    def logits(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Logits float32 [N, 121], -inf where an action is illegal, and values float32 [N].
+
+        Raises:
+            AgentError: if the views are of another number of players.
+        """
+        if len(views) and views.num_players != self.num_players:
+            raise AgentError(
+                f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
+            )
+        observation, masks = views.observe()
+        logits, values = self.network(observation)
+        logits[masks == 0] = -np.inf
+        return logits, values
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        """Legal actions, int64 [N]; see `Policy.act_many`."""
+        if not len(views):
+            return np.zeros(0, np.int64)
+        logits, _ = self.logits(views)
+        if not self.sample:
+            return logits.argmax(1)
+        weights = np.exp((logits - logits.max(1, keepdims=True)).astype(np.float64) / self.temperature)
+        cumulated = weights.cumsum(1)
+        drawn = uniforms(np.asarray(keys, np.uint64)) * cumulated[:, -1]
+        return (cumulated <= drawn[:, None]).sum(1)
