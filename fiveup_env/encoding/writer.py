@@ -35,7 +35,7 @@ from fiveup_env.encoding.observation import (
     units,
 )
 from fiveup_env.rules.actions import ACTION_CHANGE, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_SPINNER, OFFER_SPINNER
-from fiveup_env.rules.game import PLAYING, TERMINAL, Game
+from fiveup_env.rules.game import MAX_PLAYERS, MAX_SIDES, PLAYING, TERMINAL, Game
 from fiveup_env.rules.kernels import (
     kernel,
     lowest_bit,
@@ -48,7 +48,7 @@ from fiveup_env.rules.kernels import (
     store_set,
 )
 from fiveup_env.rules.layout import end_sum_after
-from fiveup_env.rules.scoring import side_of
+from fiveup_env.rules.scoring import next_of, points_of, side_of
 from fiveup_env.rules.turn import legal_sets, write_sets
 
 # Offsets of the sections of one size, and units, as constants for the compiler.
@@ -170,17 +170,19 @@ def write_credits(game: Game, seat: int, ends: int, spinners: int, inside: int, 
         j = lowest_bit(scoring)
         scoring &= scoring - 1
         credit = total + ACTION_CHANGE[LAY_DOUBLE + j]
-        store_code(out, _CREDITS + j, credit // 5 if credit <= to_go else 0, _CREDIT_UNIT)
+        store_code(out, _CREDITS + j, points_of(credit) if credit <= to_go else 0, _CREDIT_UNIT)
     covered = OFFER_SPINNER[inside]
     scoring = spinners & (_SPINNER_FIVES[remainder] & ~covered | _INSIDE_FIVES[remainder] & covered)
     while scoring:
         j = lowest_bit(scoring)
         scoring &= scoring - 1
         credit = end_sum_after(game, LAY_SPINNER + j)
-        store_code(out, _SPINNER_CREDITS + j, credit // 5 if credit <= to_go else 0, _CREDIT_UNIT)
+        store_code(out, _SPINNER_CREDITS + j, points_of(credit) if credit <= to_go else 0, _CREDIT_UNIT)
 
 
 BYTES = 0x0101010101010101
+_INVERSE = np.array([0] + [-(-256 // n) for n in range(1, MAX_PLAYERS + 1)], np.int64)
+"""n -> 256 / n rounded up: x * that / 256 is x // n for the small x here."""
 
 
 @kernel(inline=True)
@@ -201,7 +203,7 @@ def write_recent(game: Game, me: int, out: np.ndarray) -> None:
     # Times 0x0101.., bytes become their sums so far: how often the turn went on since; 12 keeps what is left positive.
     turns = BYTES * int(seat + 12) - moved * BYTES
     even, odd = turns & 0x00FF00FF00FF00FF, turns >> 8 & 0x00FF00FF00FF00FF
-    inverse = (255 + players) // players
+    inverse = _INVERSE[players]
     even -= (even * inverse >> 8 & 0x00FF00FF00FF00FF) * players
     odd -= (odd * inverse >> 8 & 0x00FF00FF00FF00FF) * players
     store_codes(out, _RECENT_SEAT, ((even | odd << 8) + BYTES) & there * 255, _SEAT_UNIT)
@@ -211,21 +213,22 @@ def write_recent(game: Game, me: int, out: np.ndarray) -> None:
 @kernel(inline=True)
 def write_seats(game: Game, me: int, out: np.ndarray) -> int:
     """By relative seat: tiles that each other may hold, hand sizes, tiles drawn; returns where the row goes on."""
-    players, at = int64(game.num_players), _MAY_HOLD
-    seat = me
-    for _ in range(players - 1):
-        seat = seat + 1 if seat + 1 < players else 0
-        write_tiles(out, at, may_hold(game, me, seat))
-        at += 28
-    drawn = 0
-    seat = me
-    for relative in range(players):
-        store_eight(out, at, _SIZES, _SIZE_VALUES, int64(game.hand_sizes[seat]))
-        at += 4
-        drawn |= int64(game.drawn[seat]) << 8 * relative
-        seat = seat + 1 if seat + 1 < players else 0
-    store_codes(out, at, drawn, _DRAWN_UNIT)
-    return at + players
+    players = int64(game.num_players)
+    at = _MAY_HOLD + 28 * (players - 1)
+    seat, drawn = me, 0
+    for relative in range(MAX_PLAYERS):
+        # A fixed number of rounds, so that the compiler unrolls them.
+        if relative < players:
+            if relative > 0:
+                write_tiles(out, _MAY_HOLD + 28 * (relative - 1), may_hold(game, me, seat))
+            drawn |= int64(game.drawn[seat]) << 8 * relative
+            seat = next_of(seat, players)
+    for relative in range(MAX_PLAYERS):
+        if relative < players:
+            store_eight(out, at + 4 * relative, _SIZES, _SIZE_VALUES, int64(game.hand_sizes[seat]))
+            seat = next_of(seat, players)
+    store_codes(out, at + 4 * players, drawn, _DRAWN_UNIT)
+    return at + 5 * players
 
 
 @kernel(inline=True)
@@ -236,17 +239,17 @@ def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
     """
     players, sides, side = int64(game.num_players), int64(game.num_sides), side_of(game, me)
     counts, near, fine = 0, at + sides, 0
-    for relative in range(sides):
-        to_go = (int64(game.target) - int64(game.scores[side])) // 5
-        counts |= min(to_go, 255) << 8 * relative
-        side = side + 1 if side + 1 < sides else 0
+    for relative in range(MAX_SIDES):
+        if relative < sides:
+            counts |= min(points_of(int64(game.target) - int64(game.scores[side])), 255) << 8 * relative
+            side = next_of(side, sides)
     store_codes(out, at, counts, _POINTS_UNIT)
-    for relative in range(sides):
-        to_go = counts >> 8 * relative & 255
-        fine = 1 << to_go - 1 if 1 <= to_go <= FINE_POINTS else 0
-        store_set(out, near + FINE_POINTS * relative, fine, 2)
+    for relative in range(MAX_SIDES):
+        if relative < sides:
+            fine = (1 << min(counts >> 8 * relative & 255, FINE_POINTS + 1)) >> 1 & (1 << FINE_POINTS) - 1
+            store_set(out, near + FINE_POINTS * relative, fine, 2)
     opener = int64(game.opener) - me
-    opener += players if opener < 0 else 0
+    opener += players & opener >> 63
     # The last eight values of the row: the end of the last section but one, and the opener.
     end = near + FINE_POINTS * sides + players
     store_bits(out, end - 8, fine >> 8 + players | 1 << 8 - players + opener)

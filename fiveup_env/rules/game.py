@@ -16,6 +16,7 @@ from fiveup_env.rules.random import below, stream
 from fiveup_env.rules.tiles import MAX_PIP, NUM_TILES, set_size
 
 MAX_PLAYERS = 4
+MAX_SIDES = 3
 MAX_EVENTS = 5
 MAX_HISTORY = 136
 RAW_PER_POINT = 5

@@ -19,6 +19,19 @@ from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import pip_sum
 
 
+@kernel(inline=True)
+def next_of(index: int, count: int) -> int:
+    """The next of `count` seats or sides around the table, without a branch: which it is cannot be predicted."""
+    following = index + 1
+    return following & following - count >> 63
+
+
+@kernel(inline=True)
+def points_of(raw: int) -> int:
+    """Display points of 0 to 81,919 raw points (R1.1): a division by 5 whose sign need not be looked at."""
+    return raw * 52429 >> 18
+
+
 @kernel
 def side_of(game: Game, seat: int) -> int:
     """Side of a seat: the seat itself, or its partnership when four play (R1.2)."""

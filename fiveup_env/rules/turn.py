@@ -20,7 +20,7 @@ from fiveup_env.rules.actions import (
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import count_bits, kernel, nth_bit, store_set
 from fiveup_env.rules.layout import lay
-from fiveup_env.rules.scoring import credit_of, score_placement, settle_block, settle_domino
+from fiveup_env.rules.scoring import credit_of, next_of, score_placement, settle_block, settle_domino
 from fiveup_env.rules.tiles import TILES_WITH
 
 
@@ -144,8 +144,7 @@ def is_legal(game: Game, action: int) -> bool:
 @kernel
 def pass_turn(game: Game) -> None:
     """The next seat clockwise is to act (R2.4)."""
-    following = int64(game.turn) + 1
-    game.turn = 0 if following == int64(game.num_players) else following
+    game.turn = next_of(int64(game.turn), int64(game.num_players))
 
 
 @kernel
