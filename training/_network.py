@@ -22,6 +22,7 @@ import safetensors.torch
 import torch
 from torch import nn
 
+from fiveup_env.encoding.history import state_size
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.scripts import ConfigError
@@ -49,7 +50,34 @@ class ResidualBlock(nn.Module):
         return h + self.second(torch.relu(self.first(h)))
 
 
-class PolicyNetwork(nn.Module):
+class Trunk(nn.Module):
+    """Hidden layers over `inputs` values: what the heads read."""
+
+    def __init__(self, inputs: int, width: int, blocks: int) -> None:
+        super().__init__()
+        self.width = width
+        self.input = nn.Linear(inputs, width)
+        self.blocks = nn.ModuleList(ResidualBlock(width) for _ in range(blocks))
+        nn.init.kaiming_normal_(self.input.weight, nonlinearity="relu")
+        nn.init.zeros_(self.input.bias)
+
+    def hidden(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Float [N, inputs] to float [N, W]."""
+        h = torch.relu(self.input(inputs))
+        for block in self.blocks:
+            h = block(h)
+        return torch.relu(h)
+
+
+def head(width: int, outputs: int) -> nn.Linear:
+    """A last layer whose outputs begin close to zero."""
+    linear = nn.Linear(width, outputs)
+    nn.init.normal_(linear.weight, std=0.01 / width**0.5)
+    nn.init.zeros_(linear.bias)
+    return linear
+
+
+class PolicyNetwork(Trunk):
     """Logits and a value for observations.
 
     Args:
@@ -59,30 +87,62 @@ class PolicyNetwork(nn.Module):
     """
 
     def __init__(self, num_players: int, width: int, blocks: int) -> None:
-        super().__init__()
-        self.num_players, self.width = num_players, width
-        self.input = nn.Linear(observation_size(num_players), width)
-        self.blocks = nn.ModuleList(ResidualBlock(width) for _ in range(blocks))
-        self.policy = nn.Linear(width, NUM_ACTIONS)
-        self.value = nn.Linear(width, 1)
-        nn.init.kaiming_normal_(self.input.weight, nonlinearity="relu")
-        nn.init.zeros_(self.input.bias)
-        # A policy that begins close to uniform over the legal actions, and values close to zero.
-        for head in (self.policy, self.value):
-            nn.init.normal_(head.weight, std=0.01 / width**0.5)
-            nn.init.zeros_(head.bias)
-
-    def hidden(self, observation: torch.Tensor) -> torch.Tensor:
-        """What both heads read, float [N, W], from observations float [N, F]."""
-        h = torch.relu(self.input(observation))
-        for block in self.blocks:
-            h = block(h)
-        return torch.relu(h)
+        super().__init__(observation_size(num_players), width, blocks)
+        self.num_players = num_players
+        # The policy begins close to uniform over the legal actions.
+        self.policy = head(width, NUM_ACTIONS)
+        self.value = head(width, 1)
 
     def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits float [N, 121] and values float [N] for observations float [N, F]."""
         h = self.hidden(observation)
         return self.policy(h), self.value(h)[:, 0]
+
+
+class Critic(Trunk):
+    """A value from the global state, all hands seen (`fiveup_env.encoding.history.write_state`); for training alone."""
+
+    def __init__(self, num_players: int, width: int, blocks: int) -> None:
+        super().__init__(state_size(num_players), width, blocks)
+        self.value = head(width, 1)
+
+    def forward(self, state: torch.Tensor) -> torch.Tensor:
+        """Values float [N] for global states float [N, G]."""
+        value: torch.Tensor = self.value(self.hidden(state))[:, 0]
+        return value
+
+
+ILLEGAL = -1e9
+"""Logit of an illegal action: its probability is exactly 0, and 0 times it is no NaN."""
+
+
+def masked(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Logits float [N, 121] with those of illegal actions (`mask` int8 or bool [N, 121] of 0) out of reach."""
+    return torch.where(mask.view(torch.bool), logits.float(), ILLEGAL)
+
+
+def sample_actions(
+    logits: torch.Tensor, mask: torch.Tensor, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Draw legal actions.
+
+    Args:
+        logits: float [N, 121].
+        mask: int8 or bool [N, 121], at least one legal action in every row.
+        generator: gives one random number a row.
+
+    Returns:
+        actions int64 [N] and their log-probabilities float32 [N].
+    """
+    legal = masked(logits, mask)
+    highest = legal.amax(1, keepdim=True)
+    cumulated = (legal - highest).exp_().cumsum(1)
+    total = cumulated[:, -1:]
+    drawn = torch.rand((len(logits), 1), generator=generator, device=logits.device)
+    # The factor keeps rounding from reaching the total, so what is found has a positive probability.
+    actions = (cumulated <= drawn * (1 - 2**-22) * total).sum(1, keepdim=True)
+    log_prob = legal.gather(1, actions) - highest - total.log()
+    return actions[:, 0], log_prob[:, 0]
 
 
 def save_weights(path: str | os.PathLike[str], network: PolicyNetwork, trained: dict[str, Any]) -> None:
@@ -105,8 +165,12 @@ def save_weights(path: str | os.PathLike[str], network: PolicyNetwork, trained: 
     write_file(Path(path), safetensors.torch.save(tensors, {METADATA: json.dumps(about)}))
 
 
-def load_weights(path: str | os.PathLike[str]) -> PolicyNetwork:
+def load_weights(path: str | os.PathLike[str], num_players: int | None = None) -> PolicyNetwork:
     """The network in a file that `save_weights` wrote; no code of the file is run.
+
+    Args:
+        path: the file.
+        num_players: if given, a network for another number of players is refused.
 
     Raises:
         ConfigError: one line, if there is no such file, it is broken, or it holds another kind of network.
@@ -119,6 +183,8 @@ def load_weights(path: str | os.PathLike[str]) -> PolicyNetwork:
             raise ConfigError(f"{path} has format {about['format']}; this version reads {FORMAT}")
         if about["num_players"] not in (2, 3, 4):
             raise ConfigError(f"{path} is for {about['num_players']} players; the game is for 2, 3 or 4")
+        if num_players is not None and about["num_players"] != num_players:
+            raise ConfigError(f"{path} is for {about['num_players']} players, this run for {num_players}")
         network = PolicyNetwork(about["num_players"], about["width"], about["blocks"])
         if about["observation_size"] != network.input.in_features:
             raise ConfigError(

@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-import yaml
 from pydantic import Field, model_validator
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
@@ -42,9 +41,10 @@ from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.report import report
 from fiveup_env.scripts import ConfigError
 
-from ._checkpoint import load_checkpoint, random_state, save_checkpoint, set_random_state, write_file
+from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
 from ._config import Count, NotNegative, Positive, Section, Share, read_config
 from ._opponents import Opponents
+from ._run import begin_folder, free_folder, progress_bar, resumed
 
 # ---------------------------------------------------------------------------------------------- config
 
@@ -157,7 +157,11 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     folder = Path(out) if out else Path("runs", config_file.stem)
     config = read_config(config_file, Config, seed=seed)
-    config, state = resumed(folder, config, seed is None, console) if resume else (free_folder(folder, config), None)
+    state = None
+    if resume:
+        config, state = resumed(folder, config, MAY_CHANGE, seed is None, console)
+    else:
+        free_folder(folder)
     torch.set_num_threads(config.threads)
     # The checks of a distribution's arguments cost a tenth of the run; sampling still refuses what is not finite.
     torch.distributions.Distribution.set_default_validate_args(False)
@@ -176,51 +180,6 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
             save_checkpoint(folder, checkpoint(model, opponents))
     write_file(folder / "policy.zip", policy_file(model))
     final_evaluation(config, folder, console)
-
-
-def free_folder(folder: Path, config: Config) -> Config:
-    """The config, if a new run may write to the folder: nothing is ever overwritten."""
-    if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder")
-    if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder} is not empty: resume that run with --resume, or choose another --out")
-    return config
-
-
-def resumed(folder: Path, config: Config, any_seed: bool, console: Console) -> tuple[Config, dict[str, Any] | None]:
-    """The config to go on with, and the last checkpoint; None if the run stopped before the first.
-
-    Args:
-        folder: of the run.
-        config: as asked for now.
-        any_seed: the run's own seed is meant, whatever the config says.
-        console: for remarks.
-    """
-    started = folder / "config.yaml"
-    if not folder.is_dir():
-        raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
-    if not started.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
-        raise ConfigError(f"{folder} holds something else than a run: it has no config.yaml")
-    if started.exists():
-        before = read_config(started, Config)
-        if any_seed:
-            config = config.model_copy(update={"seed": before.seed})
-        fixed = [name for name in Config.model_fields if name not in MAY_CHANGE]
-        if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
-            raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
-    state = load_checkpoint(folder, console.print)
-    if state is None:
-        console.print(f"{folder} has no checkpoint yet: starting from the beginning")
-    return config, state
-
-
-def begin_folder(folder: Path, config: Config) -> None:
-    """Make the folder of a run, with the config that is used."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_file(folder / "config.yaml", yaml.safe_dump(config.model_dump(), sort_keys=False).encode())
-    except OSError as error:
-        raise ConfigError(f"{folder} cannot be written to: {error}") from error
 
 
 def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
@@ -400,19 +359,3 @@ def final_evaluation(config: Config, folder: Path, console: Console) -> None:
     write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
     for result in results:
         Console().print(report(result))
-
-
-def progress_bar(console: Console, total: int) -> Progress:
-    """Decisions learned from, time taken and time left; on a terminal only."""
-    bar = Progress(
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    bar.add_task("train", total=total)
-    return bar

@@ -9,7 +9,7 @@ from fiveup_env.encoding.observation import observation_size, units
 from fiveup_env.encoding.writer import write_observation, write_tiles
 from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER
 from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import kernel, store_code
+from fiveup_env.rules.kernels import entry, kernel, store_code
 from fiveup_env.rules.tiles import HIGH, LOW
 
 HISTORY_COLUMNS = 3
@@ -89,3 +89,10 @@ def write_state(game: Game, out: np.ndarray) -> None:
         place = 1 + i - int64(game.boneyard_next)
         store_code(out, at + int64(game.boneyard[i]), place, 1 / 32)
     write_observation(game, me, out[at + 28 :])
+
+
+@entry
+def write_states(games: np.ndarray, out: np.ndarray) -> None:
+    """Global states of records [N], all of one number of players, into `out` float32 [N, 28 * (n + 1) + F]."""
+    for i in range(len(games)):
+        write_state(games[i], out[i])

@@ -108,6 +108,30 @@ class SelfPlayVectorEnv:
         """A copy of match `i` as a `Match`."""
         return Match.of(self._games[i])
 
+    def state(self) -> dict[str, np.ndarray]:
+        """All that later steps depend on, as bytes uint8 [N, ...]: `games` and `rows`."""
+        return {
+            name: array.view(np.uint8).reshape(self.num_matches, -1).copy()
+            for name, array in (("games", self._games), ("rows", self._rows))
+        }
+
+    def set_state(self, state: dict[str, np.ndarray], *, out: StepArrays | None = None) -> StepArrays:
+        """Go on from what `state` gave, in an env made with the same arguments; returns as `reset` does.
+
+        Raises:
+            ValueError: if the state is one of another number of matches or version; nothing is changed then.
+        """
+        kept = {"games": self._games, "rows": self._rows}
+        for name, array in kept.items():
+            shape = (self.num_matches, array.itemsize)
+            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+        out = self._target(out)
+        for name, array in kept.items():
+            array.view(np.uint8).reshape(self.num_matches, -1)[:] = state[name]
+        self._started = True
+        return self.reset(0, reset_mask=np.zeros(self.num_matches, np.bool_), out=out)  # shows, deals nothing
+
     def reset(
         self,
         seed: int | np.ndarray | None = None,

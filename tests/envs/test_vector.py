@@ -238,6 +238,31 @@ def test_copies_and_pickles_go_on_alike_and_apart() -> None:
         assert np.shares_memory(other.seat, other.facts) and same_step(before, snapshot(step))
 
 
+def test_a_state_goes_on_in_another_env() -> None:
+    env = make()
+    player, step = Player(env), env.reset(3)
+    for _ in range(40):
+        step = env.step(player())
+    other, state = make(), env.state()
+    seen = other.set_state(state)
+    assert np.array_equal(seen.observation, step.observation) and np.array_equal(seen.action_mask, step.action_mask)
+    assert not seen.rewards.any() and not seen.done.any()
+    first = seen.observation.copy()
+    for _ in range(60):
+        actions = step.action_mask.argmax(1)
+        step = env.step(actions)
+        assert same_step(snapshot(other.step(actions)), snapshot(step))
+    assert np.array_equal(make().set_state(state).observation, first)  # the state is a copy
+
+
+def test_a_state_of_another_env_is_refused() -> None:
+    env = make()
+    with pytest.raises(ValueError, match=r"the state of this env has 'games', uint8 \[16, \d+\]"):
+        env.set_state(make(8).state())
+    with pytest.raises(ValueError, match=r"call reset\(\) before step"):
+        env.step(np.zeros(16, np.int64))
+
+
 def test_match_is_a_copy() -> None:
     env = make(2)
     env.reset(0)
