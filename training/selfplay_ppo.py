@@ -214,9 +214,8 @@ class Run:
 
     def line(self, metrics: dict[str, float]) -> str:
         """What is printed of an evaluation."""
-        start = "evaluation/win_rate_against_"
+        start, entropy = "evaluation/win_rate_against_", metrics.get("policy/entropy", float("nan"))
         wins = ", ".join(f"{k.removeprefix(start)} {100 * v:.1f}%" for k, v in metrics.items() if k.startswith(start))
-        entropy = metrics.get("policy/entropy", float("nan"))
         return f"{self.decisions:>11,} decisions, {self.speed(metrics)}, entropy {entropy:.2f}, wins: {wins}"
 
     def save(self, folder: Path) -> None:
