@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from fiveup_env.agents.equity import LONGEST, shipped_table
-from fiveup_env.envs.vector import SelfPlayVectorEnv, StepArrays
+from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.game import RAW_PER_POINT
 
 TABLE = "table"
