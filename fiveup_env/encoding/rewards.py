@@ -40,28 +40,33 @@ def reward_index(name: str) -> int:
 
 
 @kernel
-def write_potential(game: Game, scheme: int, out: np.ndarray) -> None:
-    """Standing of every side by scheme POINTS or EQUITY, float64 [sides]; rewards are differences of it."""
-    sides = int64(game.num_sides)
-    for side in range(sides):
-        if scheme == POINTS:
-            others = 0.0
-            for other in range(sides):
-                if other != side:
-                    others += int64(game.scores[other])
-            out[side] = (int64(game.scores[side]) - others / (sides - 1)) / POINTS_SCALE
-        else:
-            out[side] = _equity(game, side)
+def standing(scores: np.ndarray, target: int, sides: int, scheme: int, side: int) -> float:
+    """Standing of a side by scheme POINTS or EQUITY at these raw scores; rewards are differences of it."""
+    if scheme == POINTS:
+        others = 0.0
+        for other in range(sides):
+            if other != side:
+                others += scores[other]
+        return (scores[side] - others / (sides - 1)) / POINTS_SCALE
+    own, best = float(target - scores[side]), 1e9
+    for other in range(sides):
+        if other != side:
+            best = min(best, float(target - scores[other]))
+    return (best - own) / (own + best)
 
 
 @kernel
-def _equity(game: Game, side: int) -> float:
-    own = int64(game.target) - int64(game.scores[side])
-    best = 1 << 30
-    for other in range(int64(game.num_sides)):
-        if other != side:
-            best = min(best, int64(game.target) - int64(game.scores[other]))
-    return (best - own) / (own + best)
+def write_changes(game: Game, scheme: int, before: np.ndarray, rewards: np.ndarray) -> None:
+    """What the change of the scores since `before`, raw float64 [sides], is worth to every side by POINTS or EQUITY."""
+    sides, target = int64(game.num_sides), int64(game.target)
+    changed = False
+    for side in range(sides):
+        changed |= int64(game.scores[side]) != before[side]
+        rewards[side] = 0.0
+    if changed:  # most steps score nothing
+        for side in range(sides):
+            now = standing(game.scores, target, sides, scheme, side)
+            rewards[side] = now - standing(before, target, sides, scheme, side)
 
 
 @kernel

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.encoding.rewards import WIN, add_win, write_potential
+from fiveup_env.encoding.rewards import WIN, add_win, write_changes
 from fiveup_env.rules.game import MATCH_OVER, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.turn import count_legal, forced_action, nth_legal, play, proceed
@@ -77,17 +77,15 @@ def transition(
         GOES_ON, TERMINATED or TRUNCATED.
     """
     sides = int64(game.num_sides)
-    if scheme != WIN:
-        write_potential(game, scheme, before)
+    for side in range(sides):
+        before[side] = game.scores[side]
     play(game, action)
     if auto_draws:
         now = resolve_forced(game, skip_single, round_episodes, max_rounds)
     else:
         now = status(game, round_episodes, max_rounds)
     if scheme != WIN:
-        write_potential(game, scheme, rewards)
-        for side in range(sides):
-            rewards[side] -= before[side]
+        write_changes(game, scheme, before, rewards)
     else:
         for side in range(sides):
             rewards[side] = 0.0
