@@ -339,8 +339,8 @@ class Learner:
         """The loss of PPO (Schulman and others, 2017), and metrics; all means over the minibatch."""
         ppo, mask = self.config.ppo, batch["mask"]
         logits, value = self.network(batch["observation"])
-        log_probs = masked(logits, mask).log_softmax(1)
-        probs = log_probs.exp()
+        legal = masked(logits, mask)
+        log_probs, probs = legal.log_softmax(1), legal.softmax(1)
         log_ratio = log_probs.gather(1, batch["action"][:, None])[:, 0] - batch["log_prob"]
         ratio, advantage = log_ratio.exp(), batch["advantage"]
         surrogate = torch.min(ratio * advantage, ratio.clamp(1 - ppo.clip, 1 + ppo.clip) * advantage).mean()

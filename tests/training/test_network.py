@@ -9,7 +9,7 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 
 from fiveup_env.encoding.observation import observation_size  # noqa: E402
 from fiveup_env.scripts import ConfigError  # noqa: E402
-from training._network import METADATA, PolicyNetwork, load_weights, save_weights  # noqa: E402
+from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
 
 
 def random_network(num_players=4, width=16, blocks=2, seed=0):
@@ -89,3 +89,26 @@ def test_a_file_that_is_no_network_is_one_clear_line(tmp_path, spoil, said):
     with pytest.raises(ConfigError, match=said) as error:
         load_weights(path)
     assert "\n" not in str(error.value) and str(path) in str(error.value)
+
+
+def test_sampled_actions_are_legal_and_as_likely_as_said():
+    torch.manual_seed(0)
+    logits, mask = torch.randn(1, 121) * 2, torch.zeros(1, 121, dtype=torch.int8)
+    mask[0, [3, 40, 41, 119]] = 1
+    expected = torch.where(mask == 1, logits, -torch.inf).softmax(1)[0]
+    many = 20_000
+    actions, log_probs = sample_actions(
+        logits.expand(many, -1), mask.expand(many, -1).contiguous(), torch.Generator().manual_seed(1)
+    )
+    counts = torch.bincount(actions, minlength=121) / many
+    assert (counts[mask[0] == 0] == 0).all()
+    assert torch.allclose(counts, expected, atol=0.015)
+    assert torch.allclose(log_probs, expected.log()[actions], atol=1e-5)
+
+
+@pytest.mark.parametrize("legal", [0, 60, 120])
+def test_a_lone_legal_action_is_taken_however_unlikely(legal):
+    logits, mask = torch.zeros(5000, 121), torch.zeros(5000, 121, dtype=torch.int8)
+    logits[:, legal], mask[:, legal] = -500.0, 1
+    actions, log_probs = sample_actions(logits, mask, torch.Generator().manual_seed(0))
+    assert (actions == legal).all() and (log_probs == 0).all()
