@@ -18,8 +18,10 @@ from fiveup_env.benchmarks.aec import agent_steps_per_second, contestants
 from fiveup_env.benchmarks.compiling import first_use_seconds
 from fiveup_env.benchmarks.learning import Shares, measure_shares
 from fiveup_env.benchmarks.native import (
+    CORES,
     DTYPES,
     STEP_ONLY,
+    cores_case,
     env_case,
     kernel_cases,
     memory_per_match,
@@ -177,6 +179,7 @@ def _by_size(n: int, count: int) -> list[Case]:
             cases += [roof_case(n, count, dtype), roof_case(n, count, dtype, stream=True)]
             cases.append(env_case(n, count, dtype, stream=True))
     if count >= BASE and numba.config.NUMBA_NUM_THREADS > 1:
+        cases += [cores_case(1), cores_case(2)] if count == BASE else []
         cases += [env_case(n, count, dtype, threads=2) for dtype in DTYPES if count <= THREADED or dtype == np.uint8]
     return cases
 
@@ -211,6 +214,8 @@ def _ratios(bench: Bench) -> Iterator[tuple[str, float]]:
             two = found.get(f"vector env {dtype}, 2 threads, {STEP_ONLY}")
             if one and two:
                 yield f"vector env {dtype}, {STEP_ONLY}, {title}, 2 threads to 1", two.over(one)
+    if f"{CORES}, 2 threads" in base:
+        yield f"{CORES}, 2 threads to 1", base[f"{CORES}, 2 threads"].over(base[f"{CORES}, 1 threads"])
     yield from _flatness(bench)
     peers = bench.groups.get("peers", [])
     for ours in (speed for speed in peers if "peer" not in speed.facts and STEP_ONLY not in speed.name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 
 from fiveup_env.agents.kernels import random_action
@@ -72,6 +73,16 @@ def play_with_observation(
             step_at_random(game, state)
             write_seat_to_act(game, observation[i], mask[i])
     return state
+
+
+@entry(parallel=True)
+def scramble(words: np.ndarray, times: int) -> None:
+    """Arithmetic in registers, a share of it for each word of `words`, uint64 [threads], in a thread of its own."""
+    for i in numba.prange(len(words)):
+        word = words[i]
+        for _ in range(times // len(words)):
+            word = mix(word + GOLDEN)
+        words[i] = word
 
 
 @entry

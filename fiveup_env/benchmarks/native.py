@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
+import numba
 import numpy as np
 
 from fiveup_env.benchmarks.kernels import (
@@ -15,6 +16,7 @@ from fiveup_env.benchmarks.kernels import (
     play_rules,
     play_with_mask,
     play_with_observation,
+    scramble,
 )
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds
 from fiveup_env.encoding.observation import observation_size
@@ -25,6 +27,8 @@ from fiveup_env.rules.game import GAME, Variant, new_games
 
 DTYPES = (np.float32, np.uint8)
 STEP_ONLY = "step() alone"
+CORES = "arithmetic in registers"
+SCRAMBLES = 1 << 18
 # A rollout buffer of this size does not fit into any cache.
 STREAM_BYTES = 256 * 2**20
 
@@ -128,6 +132,20 @@ def roof_case(num_players: int, count: int, dtype: type, *, stream: bool = False
 
     name = f"memory copy of a step's bytes {np.dtype(dtype).name}{', into a rollout buffer' if stream else ''}"
     return Case(name, run, count, {"players": num_players, "matches": count, "threads": 1, "bytes": written})
+
+
+def cores_case(threads: int) -> Case:
+    """Arithmetic that touches no memory: what a second thread brings on this machine at best."""
+    words = np.arange(threads, dtype=np.uint64)
+
+    def run(calls: int, clock: Clock) -> None:
+        before = numba.get_num_threads()
+        numba.set_num_threads(threads)
+        for _ in range(calls):
+            scramble(words, SCRAMBLES)
+        numba.set_num_threads(before)
+
+    return Case(f"{CORES}, {threads} threads", run, SCRAMBLES, {"threads": threads})
 
 
 def memory_per_match(num_players: int, dtype: type, count: int = 4096) -> float:

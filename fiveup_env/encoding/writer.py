@@ -3,7 +3,7 @@
 Most of the vector is 0/1 values of bit sets. They are written eight at a time, by look-up of the eight values (or
 bytes) of a set, in ascending order: what a store spills over its section is overwritten by what stands behind it, and
 the last store ends with the row. Short sections with few states (sums, hand sizes, points to go) are whole rows of a
-table. `benchmarks/README.md` has what was measured on the way here.
+table. `docs/performance.md` has what was measured on the way here.
 """
 
 from __future__ import annotations
