@@ -38,6 +38,7 @@ class Network(Section):
     privileged_critic: bool = Field(
         default=False, description="values for the advantages from a network of its own that sees all hands"
     )
+    critic_width: Count = Field(default=256, description="of the privileged critic's hidden layers")
     start_from: str | None = Field(
         default=None, description="weights file (.safetensors) to begin with; its sizes are taken, width and blocks not"
     )

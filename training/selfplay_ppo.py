@@ -259,7 +259,7 @@ class Learner:
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
         self.network.to(self.device)
-        self.critic = Critic(config.players, self.network.width, sizes.blocks) if sizes.privileged_critic else None
+        self.critic = Critic(config.players, sizes.critic_width, sizes.blocks) if sizes.privileged_critic else None
         self.teacher: PolicyNetwork | None = None
         if config.teacher.weight or config.teacher.weight_end:
             self.teacher = load_weights(config.teacher.weights or sizes.start_from or "", config.players)
