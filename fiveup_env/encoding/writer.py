@@ -206,7 +206,7 @@ def write_recent(game: Game, me: int, out: np.ndarray) -> None:
     inverse = _INVERSE[players]
     even -= (even * inverse >> 8 & 0x00FF00FF00FF00FF) * players
     odd -= (odd * inverse >> 8 & 0x00FF00FF00FF00FF) * players
-    store_codes(out, _RECENT_SEAT, ((even | odd << 8) + BYTES) & there * 255, _SEAT_UNIT)
+    store_codes(out, _RECENT_SEAT, ((even | odd << 8) + BYTES) & there * 127, _SEAT_UNIT)
     store_codes(out, _RECENT_ACTION, actions + there, _ACTION_UNIT)
 
 
