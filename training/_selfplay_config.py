@@ -48,7 +48,7 @@ class PPO(Section):
     """The algorithm."""
 
     steps: Count = Field(default=32, description="decisions per match and iteration")
-    minibatch: Count = Field(default=2048, description="decisions per gradient step, about")
+    minibatch: Count = Field(default=1024, description="decisions per gradient step, about")
     epochs: Count = Field(default=1, description="passes over an iteration's decisions")
     learning_rate: Positive = Field(default=1e-3, description="of Adam, at the start")
     learning_rate_end: Positive = Field(default=1e-4, description="and at the end, linearly in between")
