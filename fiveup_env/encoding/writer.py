@@ -114,7 +114,7 @@ def write_seat_to_act(game: Game, out: np.ndarray, mask: np.ndarray) -> None:
     write_sections(game, int64(game.turn), ends, spinners, out)
 
 
-@kernel(inline=True)
+@kernel
 def write_sections(game: Game, seat: int, ends: int, spinners: int, out: np.ndarray) -> None:
     """The same; `ends` and `spinners` are the placements that are legal now for `seat` (see `legal_sets`)."""
     inside = write_table(game, seat, out)

@@ -191,7 +191,7 @@ def report(state: Game, now: int) -> int:
     """Write what the seat to act sees; status, flags and that seat as one number."""
     game = state.game
     seat = int64(game.turn)
-    write_observation(game, seat, state.observation)
+    write_observation(game, seat, state.observation[:])
     write_mask(game, state.mask)
     outcome = now | seat << SEAT_SHIFT
     for side in range(int64(game.num_sides)):

@@ -165,7 +165,7 @@ def advance(tables: np.ndarray, action: int) -> int:
         seat = int64(game.turn)
     if now not in (ASKS, GOES_ON):
         table.seat = seat
-        write_observation(game, seat, table.observation)
+        write_observation(game, seat, table.observation[:])
         write_mask(game, table.mask)
     return now | seat << SEAT_SHIFT | int64(table.num_acted) << ACTED_SHIFT | int64(table.num_scored) << SCORED_SHIFT
 
