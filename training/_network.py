@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ import torch
 from torch import nn
 
 from fiveup_env.encoding.history import state_size
-from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.observation import observation_size, offsets, sections
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.scripts import ConfigError
 
@@ -97,6 +98,18 @@ class PolicyNetwork(Trunk):
         """Logits float [N, 121] and values float [N] for observations float [N, F]."""
         h = self.hidden(observation)
         return self.policy(h), self.value(h)[:, 0]
+
+    def ignore(self, names: Collection[str]) -> None:
+        """Take these sections of the observation away: their weights are zero, and stay so in training."""
+        if not names:
+            return
+        start, kept = offsets(self.num_players), torch.ones(self.input.in_features)
+        for i, section in enumerate(sections(self.num_players)):
+            if section.name in names:
+                kept[start[i] : start[i + 1]] = 0
+        with torch.no_grad():
+            self.input.weight *= kept.to(self.input.weight.device)
+        self.input.weight.register_hook(lambda gradient: gradient * kept.to(gradient.device))
 
 
 class Critic(Trunk):

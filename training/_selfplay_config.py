@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from fiveup_env.encoding.observation import sections
+
 from ._config import Count, NotNegative, Positive, Section, Share
 from ._mix import SELF
 from ._standing import TABLE
@@ -39,6 +41,9 @@ class Network(Section):
         default=False, description="values for the advantages from a network of its own that sees all hands"
     )
     critic_width: Count = Field(default=256, description="of the privileged critic's hidden layers")
+    ignore: list[str] = Field(
+        default=[], description="sections of the observation that the network is not to see, for ablations"
+    )
     start_from: str | None = Field(
         default=None, description="weights file (.safetensors) to begin with; its sizes are taken, width and blocks not"
     )
@@ -118,6 +123,9 @@ class Config(Section):
             raise ValueError("reward: table needs episode: round and the real game")
         if self.reward == "win" and self.episode != "match":
             raise ValueError("reward: win needs episode: match (a round does not win anything)")
+        known = [section.name for section in sections(self.players)]
+        if unknown := [name for name in self.network.ignore if name not in known]:
+            raise ValueError(f"network.ignore: there is no section {unknown[0]!r}; there are {', '.join(known)}")
         teacher, start = self.teacher, self.network.start_from
         if (teacher.weight or teacher.weight_end) and teacher.weights is None and start is None:
             raise ValueError("a teacher needs teacher.weights or network.start_from")

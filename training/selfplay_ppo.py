@@ -258,7 +258,7 @@ class Learner:
         self.network = PolicyNetwork(config.players, sizes.width, sizes.blocks)
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
-        self.network.to(self.device)
+        self.network.to(self.device).ignore(sizes.ignore)
         self.critic = Critic(config.players, sizes.critic_width, sizes.blocks) if sizes.privileged_critic else None
         self.teacher: PolicyNetwork | None = None
         if config.teacher.weight or config.teacher.weight_end:

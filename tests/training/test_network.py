@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
-from fiveup_env.encoding.observation import observation_size  # noqa: E402
+from fiveup_env.encoding.observation import observation_size, split  # noqa: E402
 from fiveup_env.scripts import ConfigError  # noqa: E402
 from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
 
@@ -112,3 +112,21 @@ def test_a_lone_legal_action_is_taken_however_unlikely(legal):
     logits[:, legal], mask[:, legal] = -500.0, 1
     actions, log_probs = sample_actions(logits, mask, torch.Generator().manual_seed(0))
     assert (actions == legal).all() and (log_probs == 0).all()
+
+
+def test_ignored_sections_change_nothing_and_stay_ignored():
+    network, x = random_network(), torch.rand(8, observation_size(4))
+    network.ignore(["may_hold", "hand"])
+    other = x.clone()
+    for name in ("may_hold", "hand"):
+        split(other.numpy(), 4)[name][:] = 0.5
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.1)
+    for _ in range(3):
+        for ours, theirs in zip(network(x), network(other), strict=True):
+            assert torch.equal(ours, theirs)
+        loss = network(x)[0].square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    split(other.numpy(), 4)["laid"][:] = 0.5
+    assert not torch.equal(network(x)[0], network(other)[0])

@@ -1,0 +1,100 @@
+"""Runs of self-play that differ in one choice each, with the same budget: what the tables in `docs/training.md` say.
+
+    python -m training.ablation --out docs/data/ablation.json
+    python -m training.ablation --out docs/data/ablation.json --only base --only entropy_low
+
+Every run begins from nothing, with the base config below and the changes of its name; results that the file has already
+are kept. A run's policy is evaluated at its end, taking its most likely action, on duplicate deals against `greedy`.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+import yaml
+from rich.console import Console
+
+from ._checkpoint import write_file
+from .selfplay_ppo import main as train
+
+BASE: dict[str, Any] = {
+    "script": "selfplay_ppo",
+    "players": 4,
+    "decisions": 3_000_000,
+    "network": {"width": 128, "blocks": 1},
+    "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 2000, "final_matches": 10_000},
+    "checkpoint_seconds": 600.0,
+}
+"""What all runs share; the rest are the defaults of `_selfplay_config`."""
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "base": {},
+    "opponents_mixed": {"opponents": {"self": 2, "snapshots": 1, "greedy": 1}},
+    "reward_table": {"reward": "table"},
+    "privileged_critic": {"network": {"privileged_critic": True, "critic_width": 128}},
+    "entropy_low": {"ppo": {"entropy": 0.01, "entropy_end": 0.003}},
+    "entropy_high": {"ppo": {"entropy": 0.1, "entropy_end": 0.03}},
+    "without_belief": {"network": {"ignore": ["may_hold"]}},
+    "base_seed_1": {"seed": 1},
+    "reward_points": {"reward": "points"},
+    "episode_match_win": {"reward": "win", "episode": "match"},
+    "opponents_snapshots": {"opponents": {"self": 1, "snapshots": 1}},
+    "base_seed_2": {"seed": 2},
+    "gae_lambda_0.5": {"ppo": {"gae_lambda": 0.5}},
+    "epochs_2": {"ppo": {"epochs": 2}},
+    "without_credits": {"network": {"ignore": ["credits"]}},
+    "advantages_as_they_are": {"ppo": {"normalize_advantages": False}},
+}
+"""Name of a run -> what it changes."""
+
+
+def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The base with some keys changed; inside sections key by key, the mix of opponents as a whole."""
+    result = deepcopy(base)
+    for key, value in changes.items():
+        inside = isinstance(value, dict) and key in result and key != "opponents"
+        result[key] = merged(result[key], value) if inside else value
+    return result
+
+
+def run(name: str) -> dict[str, Any]:
+    """Train and evaluate one of `CHANGES`."""
+    with tempfile.TemporaryDirectory() as folder:
+        config, out = Path(folder, f"{name}.yaml"), Path(folder, "run")
+        config.write_text(yaml.safe_dump(merged(BASE, CHANGES[name])))
+        train(config, out=str(out))
+        curve = json.loads((out / "curve.json").read_text())
+        results = json.loads((out / "results.json").read_text())
+    return {"changes": CHANGES[name], "curve": curve, "results": results}
+
+
+def main(
+    out: Annotated[Path, typer.Option(help="JSON file; results in it are kept")],
+    only: Annotated[list[str] | None, typer.Option(help=f"of {', '.join(CHANGES)}; default: all")] = None,
+) -> None:
+    """Run what the file does not have yet, and add it."""
+    console = Console(stderr=True)
+    known: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
+    facts = {"command": f"python -m training.ablation --out {out}", "base": BASE}
+    facts |= {"machine": platform.processor() or platform.machine(), "torch": torch.__version__}
+    for name in only or CHANGES:
+        if name not in CHANGES:
+            raise typer.BadParameter(f"there is no run {name!r}; there are {', '.join(CHANGES)}")
+        runs = known.get("runs", {})
+        if name in runs:
+            continue
+        console.print(f"{name}: {CHANGES[name]}")
+        known = facts | {"runs": runs | {name: run(name)}}
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_file(out, json.dumps(known, indent=1).encode())
+
+
+if __name__ == "__main__":
+    typer.run(main)
