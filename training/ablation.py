@@ -27,9 +27,9 @@ from .selfplay_ppo import main as train
 BASE: dict[str, Any] = {
     "script": "selfplay_ppo",
     "players": 4,
-    "decisions": 3_000_000,
-    "network": {"width": 128, "blocks": 1},
-    "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 2000, "final_matches": 10_000},
+    "decisions": 1_500_000,
+    "network": {"width": 64, "blocks": 1},
+    "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 1000, "final_matches": 4000},
     "checkpoint_seconds": 600.0,
 }
 """What all runs share; the rest are the defaults of `_selfplay_config`."""
@@ -38,7 +38,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "base": {},
     "opponents_mixed": {"opponents": {"self": 2, "snapshots": 1, "greedy": 1}},
     "reward_table": {"reward": "table"},
-    "privileged_critic": {"network": {"privileged_critic": True, "critic_width": 128}},
+    "privileged_critic": {"network": {"privileged_critic": True, "critic_width": 64}},
     "entropy_low": {"ppo": {"entropy": 0.01, "entropy_end": 0.003}},
     "entropy_high": {"ppo": {"entropy": 0.1, "entropy_end": 0.03}},
     "without_belief": {"network": {"ignore": ["may_hold"]}},

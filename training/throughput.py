@@ -1,0 +1,129 @@
+"""Samples per second of self-play, by phase, and of sb3-contrib's MaskablePPO beside it in the same run.
+
+    python -m training.throughput --out docs/data/throughput.json
+    python -m training.throughput --width 128 --threads 2
+
+Both learn four-player matches, 1,024 side by side, 32 decisions of each in an iteration, one epoch, the same size of
+minibatch, equity rewards per round. Self-play has one network for policy and value, SB3's two are of its layers each,
+as that library makes them; its opponents are `greedy` in compiled code. Iterations take turns, so that the ratio holds
+on a busy machine where speeds do not. Beside the time on the wall stands the processor's time of the process (of all
+its threads), which other work on the machine changes less.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from . import _selfplay_config, sb3_ppo
+from ._checkpoint import write_file
+from .selfplay_ppo import Run
+
+MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
+
+
+def selfplay(width: int, blocks: int, threads: int) -> Run:
+    """Self-play that is ready for its first iteration."""
+    config = {
+        "script": "selfplay_ppo",
+        "decisions": 10**9,
+        "matches": MATCHES,
+        "network": {"width": width, "blocks": blocks},
+        "ppo": {"steps": STEPS, "minibatch": MINIBATCH, "epochs": 1},
+        "threads": threads,
+    }
+    run = Run(_selfplay_config.Config.model_validate(config))
+    run.compile()
+    run.begin()
+    return run
+
+
+def maskable_ppo(width: int, blocks: int, threads: int) -> Any:
+    """MaskablePPO over the fast adapter, with as many layers."""
+    layers = [width] * (1 + 2 * blocks)
+    config = {
+        "script": "sb3_ppo",
+        "decisions": 10**9,
+        "matches": MATCHES,
+        "reward": "equity",
+        "opponents": {"greedy": 1},
+        "network": {"policy": layers, "value": layers},
+        "ppo": {"steps": STEPS, "batch": MINIBATCH, "epochs": 1},
+        "threads": threads,
+    }
+    model, _ = sb3_ppo.make_learner(sb3_ppo.Config.model_validate(config))
+    sb3_ppo.compile_kernels(model)
+    return model
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """What it returns, its seconds on the wall and of the processor."""
+    wall, processor = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.perf_counter() - wall, time.process_time() - processor
+
+
+def measure(width: int, blocks: int, threads: int, iterations: int) -> dict[str, Any]:
+    """Medians over the iterations; the first of each does not count."""
+    torch.set_num_threads(threads)
+    torch.distributions.Distribution.set_default_validate_args(False)
+    run, model = selfplay(width, blocks, threads), maskable_ppo(width, blocks, threads)
+    ours, theirs, phases = [], [], []
+    for i in range(iterations + 1):
+        metrics, *seconds = timed(run.iteration)
+        _, *other = timed(lambda: model.learn(MATCHES * STEPS, reset_num_timesteps=False))
+        if i:
+            ours.append([len(run.rollout.judged) / spent for spent in seconds])
+            theirs.append([MATCHES * STEPS / spent for spent in other])
+            phases.append({k.removeprefix("speed/share_"): v for k, v in metrics.items() if "share_" in k})
+
+    def medians(rows: list[list[float]]) -> dict[str, float]:
+        return {name: median(row[i] for row in rows) for i, name in enumerate(("wall", "processor"))}
+
+    return {
+        "width": width,
+        "blocks": blocks,
+        "threads": threads,
+        "iterations": iterations,
+        "selfplay_ppo": medians(ours) | {"shares": {p: median(row[p] for row in phases) for p in phases[0]}},
+        "maskable_ppo": medians(theirs),
+        "ratio": {
+            k: median(a[i] / b[i] for a, b in zip(ours, theirs, strict=True))
+            for i, k in enumerate(("wall", "processor"))
+        },
+    }
+
+
+def main(
+    width: Annotated[int, typer.Option(help="of the hidden layers")] = 256,
+    blocks: Annotated[int, typer.Option(help="residual blocks; SB3 gets 1 + 2 * blocks layers")] = 1,
+    threads: Annotated[int, typer.Option(help="of torch")] = 1,
+    iterations: Annotated[int, typer.Option(help="of each, taking turns")] = 5,
+    out: Annotated[Path | None, typer.Option(help="JSON file that the measurement is added to")] = None,
+) -> None:
+    """Measure, print a table, and keep the figures."""
+    found = measure(width, blocks, threads, iterations)
+    table = Table("samples per second", "on the wall", "of the processor", "shares of the wall time")
+    ours, theirs, ratio = found["selfplay_ppo"], found["maskable_ppo"], found["ratio"]
+    shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ours["shares"].items())
+    table.add_row("selfplay_ppo", f"{ours['wall']:,.0f}", f"{ours['processor']:,.0f}", shares)
+    table.add_row("MaskablePPO (sb3-contrib)", f"{theirs['wall']:,.0f}", f"{theirs['processor']:,.0f}", "")
+    table.add_row("ratio", f"{ratio['wall']:.2f}", f"{ratio['processor']:.2f}", "")
+    Console().print(table)
+    if out:
+        known = json.loads(out.read_text()) if out.exists() else []
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_file(out, json.dumps([*known, found | {"torch": torch.__version__}], indent=1).encode())
+
+
+if __name__ == "__main__":
+    typer.run(main)
