@@ -1,11 +1,11 @@
-"""The baselines by name: `random` and `greedy`."""
+"""The policies that need no search and nothing learned at run time: `random`, `greedy` and `heuristic`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from fiveup_env.agents.base import Policy
-from fiveup_env.agents.kernels import GREEDY, RANDOM, choose_many
+from fiveup_env.agents.kernels import GREEDY, HEURISTIC, RANDOM, choose_many
 from fiveup_env.encoding.view import Views
 
 
@@ -37,3 +37,14 @@ class Greedy(KernelPolicy):
 
     kernel = GREEDY
     name = "greedy"
+
+
+class Heuristic(KernelPolicy):
+    """The placement of greatest worth, linear in a few things that anybody at the table can count.
+
+    Points now, the own tiles that then fit, what the next player may score, and some more: see `agents.heuristic`.
+    Equal placements go by the lowest action id, so it has no chance in it.
+    """
+
+    kernel = HEURISTIC
+    name = "heuristic"

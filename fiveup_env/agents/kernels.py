@@ -1,6 +1,6 @@
 """The baseline policies as kernels, and whole games played inside compiled code.
 
-`random` and `greedy` look at nothing but the acting seat's hand and what is public, so they may be given a full
+`random`, `greedy` and `heuristic` look at nothing but the acting seat's hand and what is public, so they may be given a full
 record. Their random numbers are counter-based, as the deal's are, but from seeds of their own: a decision's key
 depends on (policy seed, round, number of actions in it) and on nothing else, so a match goes the same way alone, in
 any batch, and in compiled code.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
+from fiveup_env.agents.heuristic import WEIGHTS, heuristic_action
 from fiveup_env.rules.actions import ACTION_TILE, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import entry, kernel, lowest_bit
@@ -20,8 +21,8 @@ from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import PIPS
 from fiveup_env.rules.turn import count_legal, end_placements, forced_action, nth_legal, play, spinner_placements
 
-RANDOM, GREEDY = 0, 1
-KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY}
+RANDOM, GREEDY, HEURISTIC = 0, 1, 2
+KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY, "heuristic": HEURISTIC}
 POLICY = np.uint64(0x504F4C4943593631)  # so that a policy seed equal to the deal's gives other numbers
 
 
@@ -100,8 +101,10 @@ def _best(game: Game, seat: int, first: int, bits: int, best: int) -> int:
 
 @kernel
 def choose(game: Game, policy: int, key: int) -> int:
-    """Action of kernel policy RANDOM or GREEDY for the seat to act, given the decision's key."""
-    return greedy_action(game) if policy == GREEDY else random_action(game, key)
+    """Action of kernel policy RANDOM, GREEDY or HEURISTIC for the seat to act, given the decision's key."""
+    if policy == GREEDY:
+        return greedy_action(game)
+    return heuristic_action(game, WEIGHTS) if policy == HEURISTIC else random_action(game, key)
 
 
 @entry
@@ -124,7 +127,7 @@ def rollout(games: np.ndarray, policies: np.ndarray, seeds: np.ndarray, max_roun
 
     Args:
         games: records [N], played on in place.
-        policies: kernel policy per seat, int64 [4] (RANDOM, GREEDY).
+        policies: kernel policy per seat, int64 [4] (RANDOM, GREEDY, HEURISTIC).
         seeds: seeds of the policies, uint64 [N].
     """
     for i in range(len(games)):

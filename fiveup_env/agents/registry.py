@@ -30,6 +30,10 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "random": ("fiveup_env.agents.baselines:Random", "a uniformly random legal action"),
         "greedy": ("fiveup_env.agents.baselines:Greedy", "most points now, never overshooting where it can avoid it"),
+        "heuristic": (
+            "fiveup_env.agents.baselines:Heuristic",
+            "points now, own tiles that then fit, and what the next player may score, weighted as fitted to pimc",
+        ),
         "pimc": ("fiveup_env.agents.search:PIMC", "sampled worlds, every action played out in each of them"),
         "ismcts": ("fiveup_env.agents.search:ISMCTS", "one search tree over what the seat sees, in sampled worlds"),
     }

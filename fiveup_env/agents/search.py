@@ -11,6 +11,7 @@ import numpy as np
 from fiveup_env.agents.base import AgentError, Policy
 from fiveup_env.agents.endgame import new_frames, new_stack
 from fiveup_env.agents.equity import table_for
+from fiveup_env.agents.inference import new_inferences
 from fiveup_env.agents.ismcts import NODE, new_tree, search_many
 from fiveup_env.agents.kernels import KERNEL_AGENTS
 from fiveup_env.agents.pimc import BLOCK, new_race, race_many
@@ -114,7 +115,7 @@ class Scratch:
 
     def __init__(self, table: np.ndarray) -> None:
         self.table = table
-        self.beliefs, self.cells = new_beliefs(1), new_cells()
+        self.beliefs, self.cells, self.inferences = new_beliefs(1), new_cells(), new_inferences(1)
         self.stack, self.frames, self.race = new_stack(), new_frames(), new_race()
         self.bounds = np.zeros((2, 3))
         self.tree = np.empty(0, NODE)
@@ -133,8 +134,12 @@ class PIMC(Searcher):
     Args:
         worlds: rollouts for each legal action, on average; actions that are clearly worse leave theirs to the others.
         playout: kernel agent that plays the rest of the round for all seats.
+        near: the first so many actions of a playout are those of the policy `heuristic`.
         equity: value a round by the chance to win the match after it; else by the difference of scores.
         endgame: solve instead of playing out once the boneyard is empty and no more tiles than this are held; 0 never.
+        inference: draw every world from so many, by how likely the others' choices were in them; 1 takes all deals
+            that agree with the events as equally likely.
+        prior: what the policy `heuristic` thinks of an action counts as much as so many worlds; 0 nothing.
         ms: think so many milliseconds for each decision instead of a number of worlds. What it then chooses depends on
             the speed of the machine and cannot be reproduced.
 
@@ -148,14 +153,20 @@ class PIMC(Searcher):
         self,
         worlds: int = 128,
         playout: str = "greedy",
+        near: int = 4,
         equity: bool = True,
         endgame: int = 0,
+        inference: int = 4,
+        prior: float = 16,
         ms: float | None = None,
     ) -> None:
         self.worlds = _count("worlds", worlds, 1, 10**7)
         self.playout = _playout(playout)
+        self.near = _count("near", near, 0, 1000)
         self.equity = _flag("equity", equity)
         self.endgame = _count("endgame", endgame, 0, 28)
+        self.inference = _count("inference", inference, 1, 1000)
+        self.prior = _number("prior", prior, 0, 1e6)
         self.ms = _milliseconds(ms)
 
     def outcomes(self, view: View, key: int, worlds: int) -> tuple[list[int], np.ndarray]:
@@ -195,12 +206,16 @@ class PIMC(Searcher):
                 first,
                 keys,
                 worlds,
+                self.inference,
+                self.prior,
                 resume,
                 s.beliefs,
                 s.cells,
+                s.inferences,
                 s.race,
                 s.stack,
                 self.playout,
+                self.near,
                 self.endgame,
                 s.table,
                 s.frames,

@@ -104,6 +104,12 @@ def sample(belief: BeliefRecord, cells: np.ndarray, world: Game, state: int) -> 
     """
     index, state = below_wide(state, belief.ways)
     deal_way(belief, cells, index, world)
+    return shuffle_boneyard(world, state)
+
+
+@kernel
+def shuffle_boneyard(world: Game, state: int) -> int:
+    """Put what is left of the boneyard into random order; returns the next random state."""
     first = int64(world.boneyard_next)
     for i in range(int64(world.boneyard_end) - 1, first, -1):
         j, state = below(state, i - first + 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fiveup_env.agents.baselines import Greedy, Random
-from fiveup_env.agents.kernels import GREEDY, RANDOM, choose_many
+from fiveup_env.agents.kernels import GREEDY, HEURISTIC, RANDOM, choose_many
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.rules.actions import DRAW, decode
@@ -21,7 +21,7 @@ from tests.rules.statistics import assert_uniform
 from tests.rules.support import on_end, scaled, sum_after
 
 PLAYERS = [2, 3, 4]
-BASELINES = ["random", "greedy"]
+BASELINES = ["random", "greedy", "heuristic"]
 
 
 def worth(match: Match, action: int) -> tuple[int, int]:
@@ -129,7 +129,7 @@ def test_random_does_not_follow_the_deal():
     assert len(leads) == 1
 
 
-@given(st.integers(0, 2**32), st.sampled_from(PLAYERS), st.sampled_from([RANDOM, GREEDY]))
+@given(st.integers(0, 2**32), st.sampled_from(PLAYERS), st.sampled_from([RANDOM, GREEDY, HEURISTIC]))
 def test_kernels_do_not_see_what_is_hidden(seed, num_players, policy):
     """R2.2, D6: the kernels are given full records in compiled match-ups, so they themselves must not look."""
     rng = random.Random(seed)

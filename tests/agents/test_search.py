@@ -22,8 +22,8 @@ from tests.rules.support import scaled
 PLAYERS = [2, 3, 4]
 SEARCHERS = [
     "pimc:worlds=24",
-    "pimc:worlds=24,equity=false,endgame=6",
-    "pimc:worlds=16,playout=random",
+    "pimc:worlds=24,equity=false,endgame=6,inference=1,prior=0,near=0",
+    "pimc:worlds=16,playout=random,near=1",
     "ismcts:iterations=100",
 ]
 
@@ -126,8 +126,11 @@ def test_small_variants(num_players):
     [
         ("pimc:worlds=0", "worlds must be an integer from 1 to 10000000, not 0"),
         ("pimc:worlds=many", "worlds must be an integer from 1"),
-        ("pimc:playout=clever", "playout must be one of random, greedy"),
+        ("pimc:playout=clever", "playout must be one of random, greedy, heuristic, not"),
         ("pimc:equity=1", "equity must be true or false, not 1"),
+        ("pimc:near=-1", "near must be an integer from 0 to 1000, not -1"),
+        ("pimc:inference=0", "inference must be an integer from 1 to 1000, not 0"),
+        ("pimc:prior=-1", r"prior must be a number from 0 to 1e\+06, not -1"),
         ("pimc:endgame=-1", "endgame must be an integer from 0 to 28"),
         ("pimc:ms=0", r"ms must be a number from 0.001 to 1e\+06, not 0"),
         ("ismcts:iterations=0", "iterations must be an integer from 1 to 10000000, not 0"),

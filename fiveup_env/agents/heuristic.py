@@ -1,0 +1,236 @@
+"""The kernel policy `heuristic`: a linear worth of placements in a few features that anybody at the table can count.
+
+Beside its own credit a placement is judged by what it leaves: how many of the own tiles then fit, and how likely the
+next player can score on it. The weights, one row for each number of players, are fitted by
+`training/heuristic_weights.py` to the values that `pimc` gives the placements of positions from its own play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.agents.heuristic_weights import FITTED
+from fiveup_env.encoding.belief import unseen_tiles
+from fiveup_env.rules.actions import (
+    ACTION_OTHER,
+    ACTION_PIP,
+    ACTION_TILE,
+    LAY_DOUBLE,
+    LAY_END,
+    LAY_SPINNER,
+)
+from fiveup_env.rules.game import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
+from fiveup_env.rules.kernels import count_bits, kernel, lowest_bit
+from fiveup_env.rules.layout import end_sum_after
+from fiveup_env.rules.scoring import credit_of, side_of
+from fiveup_env.rules.tiles import DOUBLES, HIGH, LOW, NUM_TILES, PIPS, TILES, TILES_WITH, pip_sum
+from fiveup_env.rules.turn import end_placements, forced_action, spinner_placements
+
+FEATURES = ("credit", "overshoot", "double", "fits", "threat", "threat_sum", "late_pips", "sum")
+"""Of a placement, in order; points are display points:
+
+- credit: points it brings, with the expected settlement if it goes out (R7); an exact hit counts 61 more (R6.2)
+- overshoot: 1 if its credit would be discarded (R6.1)
+- double: 1 for a double
+- fits: how many of the tiles left in the hand fit the layout that it leaves
+- threat: chance that the next seat holds a tile that scores there, by the tiles it may hold
+- threat_sum: that chance times the sum of the ends that it leaves, in points
+- late_pips: pips of the tile in tens, if an opponent holds at most two tiles
+- sum: sum of the ends that it leaves, in points
+"""
+
+def _scoring(change: Callable[[int, int], int | None]) -> np.ndarray:
+    """Set of pips with such places, sum of the ends mod 5 -> set of the tiles that score on one of them [128, 5]."""
+    table = np.zeros((128, 5), np.int64)
+    for pips in range(128):
+        for rest in range(5):
+            for tile, (low, high) in enumerate(TILES):
+                for joined, other in ((low, high), (high, low)):
+                    added = change(joined, other)
+                    if pips >> joined & 1 and added is not None and (rest + added) % 5 == 0:
+                        table[pips, rest] |= 1 << tile
+    return table
+
+
+SCORE_END = _scoring(lambda joined, other: joined if joined == other else other - joined)
+SCORE_SPINNER = _scoring(lambda joined, other: None if joined == other else other)
+SCORE_TERMINAL = _scoring(lambda joined, other: None if joined == other else other - 2 * joined)
+
+
+def _chances() -> np.ndarray:
+    """Tiles in a hand, tiles it is drawn from, some of those -> chance to hold at least one of the some."""
+    table = np.zeros((NUM_TILES + 1, NUM_TILES + 1, NUM_TILES + 1))
+    for among in range(1, NUM_TILES + 1):
+        for some in range(among + 1):
+            none = 1.0
+            for size in range(1, NUM_TILES + 1):
+                none *= max(among - some - size + 1, 0) / max(among - size + 1, 1)
+                table[size, among, some] = 1 - none
+    return table
+
+
+CHANCE = _chances()
+HIT = 61.0  # a match won is worth what it takes from the start
+WEIGHTS = np.array([FITTED.get(players, (0.0,) * len(FEATURES)) for players in range(MAX_PLAYERS + 1)])
+"""Number of players, feature -> display points [5, 8]."""
+
+
+@kernel(inline=True)
+def terminal_pips(game: Game) -> int:
+    """Set of the pips whose spinner has one line side taken."""
+    terminal, rest = 0, int64(game.spinner_pips)
+    while rest:
+        pip = lowest_bit(rest)
+        rest &= rest - 1
+        if game.spinners[pip] == TERMINAL:
+            terminal |= 1 << pip
+    return terminal
+
+
+@kernel
+def places_after(game: Game, terminal: int, action: int) -> tuple[int, int, int]:
+    """Sets of the pips with single ends, with terminal spinners and with other open spinners after a placement."""
+    ends, spinners = int64(game.end_pips), int64(game.spinner_pips)
+    if action < LAY_DOUBLE:
+        low, high = LOW[ACTION_TILE[action]], HIGH[ACTION_TILE[action]]
+        if low == high:
+            return 0, 0, 1 << low
+        return 1 << low | 1 << high, 0, 0
+    pip = ACTION_PIP[action]
+    if action < LAY_SPINNER:
+        bits = int64(game.ends[pip])
+        if bits & (bits - 1) == 0:
+            ends &= ~(1 << pip)
+        if action < LAY_END:
+            terminal |= 1 << pip
+            spinners |= 1 << pip
+        else:
+            ends |= 1 << ACTION_OTHER[action]
+    else:
+        ends |= 1 << ACTION_OTHER[action]
+        state = int64(game.spinners[pip])
+        if state == ALONE:
+            terminal |= 1 << pip
+        elif state == TERMINAL:
+            terminal &= ~(1 << pip)
+        elif state == ONE_ARM:
+            spinners &= ~(1 << pip)
+    return ends, terminal, spinners & ~terminal
+
+
+@kernel
+def features(
+    game: Game, seat: int, action: int, terminal: int, among: int, late: float
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """What the worth of a placement is made of."""
+    tile = ACTION_TILE[action]
+    hand = int64(game.hands[seat]) & ~(1 << tile)
+    total = end_sum_after(game, action)
+    credit = credit_of(total)
+    room = int64(game.target) - int64(game.scores[side_of(game, seat)])
+    if hand == 0:
+        net = credit + domino_net(game, seat)
+        if net > room:
+            return 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return net / 5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    ends, ready, open_spinners = places_after(game, terminal, action)
+    rest = total % 5
+    scoring = SCORE_END[ends, rest] | SCORE_TERMINAL[ready, rest] | SCORE_SPINNER[open_spinners, rest]
+    following = seat + 1
+    if following == int64(game.num_players):
+        following = 0
+    threat = CHANCE[int64(game.hand_sizes[following]), count_bits(among), count_bits(among & scoring)]
+    points, over = credit / 5, 0.0
+    if credit > room:
+        points, over = 0.0, 1.0
+    elif credit == room:
+        points += HIT
+    return (
+        points,
+        over,
+        1.0 if DOUBLES >> tile & 1 else 0.0,
+        count_bits(hand & TILES_WITH[ends | ready | open_spinners]) * 1.0,
+        threat,
+        threat * total / 5,
+        late * PIPS[tile] / 10,
+        total / 5,
+    )
+
+
+@kernel
+def domino_net(game: Game, seat: int) -> float:
+    """Raw points that going out brings beside the placement (R7), each hidden tile taken at the mean of the unseen."""
+    unseen = unseen_tiles(game, seat)
+    balance = 0
+    for other in range(int64(game.num_players)):
+        if other != seat:
+            size = int64(game.hand_sizes[other])
+            balance += size if side_of(game, other) != side_of(game, seat) else -size
+    return balance * pip_sum(unseen) / max(count_bits(unseen), 1)
+
+
+@kernel
+def candidates_of_next(game: Game, seat: int) -> int:
+    """Set of the unseen tiles that the next seat may hold."""
+    following = seat + 1
+    if following == int64(game.num_players):
+        following = 0
+    return unseen_tiles(game, seat) & ~TILES_WITH[int64(game.void[following])]
+
+
+@kernel
+def lateness(game: Game, seat: int) -> float:
+    """1 if an opponent holds at most two tiles, else 0."""
+    for other in range(int64(game.num_players)):
+        if game.hand_sizes[other] <= 2 and side_of(game, other) != side_of(game, seat):
+            return 1.0
+    return 0.0
+
+
+@kernel
+def heuristic_action(game: Game, weights: np.ndarray) -> int:
+    """The placement of greatest worth; of equal ones the lowest id."""
+    forced = forced_action(game)
+    if forced >= 0:
+        return forced
+    seat = int64(game.turn)
+    first, bits, second = LAY_DOUBLE, 0, 0
+    if game.num_laid == 0:
+        first, bits = 0, int64(game.hands[seat])
+    else:
+        bits, second = end_placements(game, seat), spinner_placements(game, seat)
+    if bits == 0:
+        first, bits, second = LAY_SPINNER, second, 0
+    if second == 0 and bits & (bits - 1) == 0:
+        return first + lowest_bit(bits)
+    row = weights[int64(game.num_players)]
+    terminal, among, late = terminal_pips(game), candidates_of_next(game, seat), lateness(game, seat)
+    best, most = -1, -1e300
+    while bits:
+        action = first + lowest_bit(bits)
+        bits &= bits - 1
+        if bits == 0:
+            first, bits, second = LAY_SPINNER, second, 0
+        parts = features(game, seat, action, terminal, among, late)
+        worth = 0.0
+        for i in range(len(parts)):
+            worth += row[i] * parts[i]
+        if worth > most:
+            best, most = action, worth
+    return best
+
+
+@kernel
+def rate(game: Game, weights: np.ndarray, actions: np.ndarray, count: int, worths: np.ndarray) -> None:
+    """Worth of each of the first `count` actions, placements all of them."""
+    players, seat = int64(game.num_players), int64(game.turn)
+    terminal, among, late = terminal_pips(game), candidates_of_next(game, seat), lateness(game, seat)
+    for a in range(count):
+        parts = features(game, seat, int64(actions[a]), terminal, among, late)
+        worth = 0.0
+        for i in range(len(parts)):
+            worth += weights[players, i] * parts[i]
+        worths[a] = worth

@@ -1,0 +1,133 @@
+"""Fits the weights of the kernel policy `heuristic` to what `pimc` thinks of placements.
+
+    python -m training.heuristic_weights [--positions 6000] [--worlds 256] [--seed 0] [--out ...heuristic_weights.py]
+
+For each number of players, positions are taken from matches that `pimc` plays against itself, every tenth action
+replaced by a random one so that positions off its path are seen too. In each of them every legal placement is rolled
+out by greedy players in the same sampled worlds, valued by the difference of scores. The weights are the least-squares
+fit of the differences between the placements of one position, where noisy positions count less. Neither the player
+nor the teacher uses the weights, so the result does not depend on what is shipped.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fiveup_env.agents import heuristic
+from fiveup_env.agents.heuristic import FEATURES, rate
+from fiveup_env.agents.search import PIMC
+from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.batch import begin
+from fiveup_env.evaluation.kernels import play_choices
+from fiveup_env.rules.game import PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.rules.kernels import entry
+
+OUT = Path(heuristic.__file__).with_name("heuristic_weights.py")
+HEADER = '''"""Weights of the policy `heuristic`; written by `python -m training.heuristic_weights`, not by hand."""
+'''
+DOCSTRING = '"""Number of players -> display points for each of `heuristic.FEATURES`."""'
+LANES = 64
+RANDOM_SHARE = 0.1
+ASKED_SHARE = 0.15  # of the positions passed; neighbours are much alike
+RESIDUE = 0.3  # variance in points that a linear worth leaves, beside that of the labels
+
+
+@entry
+def _features(games: np.ndarray, actions: np.ndarray, out: np.ndarray) -> None:
+    """What the worth of each action is made of, one feature at a time: float64 [len(actions), features]."""
+    worths = np.zeros(len(actions))
+    for i in range(out.shape[1]):
+        weights = np.zeros((5, out.shape[1]))
+        weights[:, i] = 1.0
+        rate(games[0], weights, actions, len(actions), worths)
+        out[:, i] = worths
+
+
+def features_of(view: View, actions: list[int]) -> np.ndarray:
+    """Features of placements, float64 [actions, features]."""
+    out = np.empty((len(actions), len(FEATURES)))
+    _features(view.views.games, np.array(actions, np.int64), out)
+    return out
+
+
+def sampled_positions(num_players: int, count: int, rng: np.random.Generator) -> list[View]:
+    """Views of positions with a choice of placements, from self-play of `pimc` with some random actions."""
+    player, found = PIMC(worlds=32, near=0, prior=0), list[View]()
+    games, over = new_games(LANES, Variant(num_players)), np.arange(LANES)
+    while len(found) < count:
+        begin(games, over, rng.integers(0, 2**64, len(over), np.uint64))
+        views = Views(games, games["turn"].astype(np.int64))
+        actions = player.act_many(views, rng.integers(0, 2**64, LANES, np.uint64))
+        legal = [np.flatnonzero(mask) for mask in views.observe(np.uint8)[1]]
+        for lane in range(LANES):
+            if len(legal[lane]) > 1 and rng.random() < ASKED_SHARE:
+                found.append(views[lane])
+            if rng.random() < RANDOM_SHARE:
+                actions[lane] = rng.choice(legal[lane])
+        play_choices(games, np.arange(LANES), actions, 0)
+        over = np.flatnonzero(games["phase"] != PLAYING)
+    return found[:count]
+
+
+def labelled(views: list[View], worlds: int, rng: np.random.Generator) -> tuple[list[np.ndarray], ...]:
+    """Per position: features [actions, features], values in display points and their squared errors [actions].
+
+    All three are differences to the mean over the actions of the position.
+    """
+    teacher = PIMC(near=0, equity=False)
+    features, values, errors = [], [], []
+    for view in views:
+        actions, outcomes = teacher.outcomes(view, int(rng.integers(2**63)), worlds)
+        parts, points = features_of(view, actions), outcomes / RAW_PER_POINT
+        points -= points.mean(1, keepdims=True)
+        features.append(parts - parts.mean(0))
+        values.append(points.mean(0))
+        errors.append(points.var(0) / worlds)
+    return features, values, errors
+
+
+def fit(features: list[np.ndarray], values: list[np.ndarray], errors: list[np.ndarray]) -> np.ndarray:
+    """Weights by least squares, float64 [features]; with a ridge that keeps what is never seen at zero."""
+    share = np.concatenate([np.full(len(error), 1 / (RESIDUE + error.mean())) for error in errors])
+    parts, points = np.concatenate(features), np.concatenate(values)
+    weighted = parts * share[:, None]
+    return np.linalg.solve(weighted.T @ parts + np.eye(len(FEATURES)), weighted.T @ points)
+
+
+def regret(weights: np.ndarray, features: list[np.ndarray], values: list[np.ndarray]) -> float:
+    """Display points by which the placement of greatest worth is behind the best one, on average."""
+    lost = [value.max() - value[(part @ weights).argmax()] for part, value in zip(features, values, strict=True)]
+    return float(np.mean(lost))
+
+
+def main(
+    positions: Annotated[int, typer.Option(min=8, help="For each number of players.")] = 6000,
+    worlds: Annotated[int, typer.Option(min=2, help="Rollouts for each placement.")] = 256,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of positions and rollouts.")] = 0,
+    out: Annotated[Path, typer.Option(help="The module to write.")] = OUT,
+) -> None:
+    """Fit the weights for 2, 3 and 4 players."""
+    rows = []
+    for num_players in (2, 3, 4):
+        rng = np.random.default_rng([seed, num_players])
+        data = labelled(sampled_positions(num_players, positions, rng), worlds, rng)
+        held_out = positions // 4
+        weights = fit(*(part[held_out:] for part in data))
+        credit = np.array([1.0 if name == "credit" else 0.0 for name in FEATURES])
+        features, values = (part[:held_out] for part in data[:2])
+        print(
+            f"{num_players} players: regret on {held_out} other positions {regret(weights, features, values):.3f}, "
+            f"by credit alone {regret(credit, features, values):.3f} display points"
+        )
+        weights = fit(*data)
+        rows.append(f"    {num_players}: ({', '.join(f'{weight:.3f}' for weight in weights)}),")
+    out.write_text("\n".join([HEADER, "FITTED = {", *rows, "}", DOCSTRING, ""]))
+    print(f"{out}: written")
+
+
+if __name__ == "__main__":
+    typer.run(main)
