@@ -1,12 +1,13 @@
 """Fits the weights of the kernel policy `heuristic` to what `pimc` thinks of placements.
 
-    python -m training.heuristic_weights [--positions 6000] [--worlds 256] [--seed 0] [--out ...heuristic_weights.py]
+    python -m training.heuristic_weights [--positions 12000] [--worlds 256] [--seed 0] [--out ...heuristic_weights.py]
 
-For each number of players, positions are taken from matches that `pimc` plays against itself, every tenth action
-replaced by a random one so that positions off its path are seen too. In each of them every legal placement is rolled
-out by greedy players in the same sampled worlds, valued by the difference of scores. The weights are the least-squares
-fit of the differences between the placements of one position, where noisy positions count less. Neither the player
-nor the teacher uses the weights, so the result does not depend on what is shipped.
+For each number of players, positions are taken from matches that `pimc` plays against itself. Every tenth action is
+replaced by a random one so that positions off its path are seen too, and half of the matches start from random scores.
+In each position every legal placement is rolled out by greedy players in the same sampled worlds, valued by the
+difference of scores. The weights are the least-squares fit of the differences between the placements of one position,
+where noisy positions count less. Neither the player nor the teacher uses the weights, so the result does not depend on
+what is shipped.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from fiveup_env.agents import heuristic
 from fiveup_env.agents.heuristic import FEATURES, rate
 from fiveup_env.agents.search import PIMC
 from fiveup_env.encoding.view import View, Views
-from fiveup_env.rules.batch import begin
 from fiveup_env.evaluation.kernels import play_choices
-from fiveup_env.rules.game import PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.rules.batch import begin
+from fiveup_env.rules.game import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, new_games
 from fiveup_env.rules.kernels import entry
 
 OUT = Path(heuristic.__file__).with_name("heuristic_weights.py")
@@ -31,6 +32,7 @@ HEADER = '''"""Weights of the policy `heuristic`; written by `python -m training
 '''
 DOCSTRING = '"""Number of players -> display points for each of `heuristic.FEATURES`."""'
 LANES = 64
+LATE_SHARE = 0.5  # of the matches start from any scores, so that overshoots are not rare (R6.1)
 RANDOM_SHARE = 0.1
 ASKED_SHARE = 0.15  # of the positions passed; neighbours are much alike
 RESIDUE = 0.3  # variance in points that a linear worth leaves, beside that of the labels
@@ -60,6 +62,8 @@ def sampled_positions(num_players: int, count: int, rng: np.random.Generator) ->
     games, over = new_games(LANES, Variant(num_players)), np.arange(LANES)
     while len(found) < count:
         begin(games, over, rng.integers(0, 2**64, len(over), np.uint64))
+        late = over[rng.random(len(over)) < LATE_SHARE]
+        games["scores"][late] = RAW_PER_POINT * rng.integers(0, 61, (len(late), MAX_PLAYERS))
         views = Views(games, games["turn"].astype(np.int64))
         actions = player.act_many(views, rng.integers(0, 2**64, LANES, np.uint64))
         legal = [np.flatnonzero(mask) for mask in views.observe(np.uint8)[1]]
@@ -105,7 +109,7 @@ def regret(weights: np.ndarray, features: list[np.ndarray], values: list[np.ndar
 
 
 def main(
-    positions: Annotated[int, typer.Option(min=8, help="For each number of players.")] = 6000,
+    positions: Annotated[int, typer.Option(min=8, help="For each number of players.")] = 12000,
     worlds: Annotated[int, typer.Option(min=2, help="Rollouts for each placement.")] = 256,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of positions and rollouts.")] = 0,
     out: Annotated[Path, typer.Option(help="The module to write.")] = OUT,

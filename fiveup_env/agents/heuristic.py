@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy import int64
 
 from fiveup_env.agents.heuristic_weights import FITTED
 from fiveup_env.encoding.belief import unseen_tiles
@@ -23,7 +22,7 @@ from fiveup_env.rules.actions import (
     LAY_SPINNER,
 )
 from fiveup_env.rules.game import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
-from fiveup_env.rules.kernels import count_bits, kernel, lowest_bit
+from fiveup_env.rules.kernels import count_bits, int64, kernel, lowest_bit
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import DOUBLES, HIGH, LOW, NUM_TILES, PIPS, TILES, TILES_WITH, pip_sum
@@ -41,6 +40,7 @@ FEATURES = ("credit", "overshoot", "double", "fits", "threat", "threat_sum", "la
 - late_pips: pips of the tile in tens, if an opponent holds at most two tiles
 - sum: sum of the ends that it leaves, in points
 """
+
 
 def _scoring(change: Callable[[int, int], int | None]) -> np.ndarray:
     """Set of pips with such places, sum of the ends mod 5 -> set of the tiles that score on one of them [128, 5]."""

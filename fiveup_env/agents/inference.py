@@ -17,13 +17,12 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy import int64
 
 from fiveup_env.encoding.deal_counts import BeliefRecord
 from fiveup_env.encoding.exact_belief import below_wide, deal_way, sample, shuffle_boneyard
 from fiveup_env.rules.actions import ACTION_TILE, DRAW, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.game import GAME, MAX_PLAYERS, RAW_PER_POINT, Game, clear_table
-from fiveup_env.rules.kernels import kernel, lowest_bit
+from fiveup_env.rules.kernels import int64, kernel, lowest_bit, uint64
 from fiveup_env.rules.layout import end_sum_after, lay
 from fiveup_env.rules.random import GOLDEN, mix
 from fiveup_env.rules.scoring import credit_of, side_of
@@ -158,7 +157,7 @@ def share_out(game: Game, record: Inference, who: int) -> None:
     for at in range(int64(record.num_choices[who])):
         since = int64(record.kept[who]) - int64(record.drawn[who, at])
         if since > 0 and size > 0:
-            share = max(size - since, 0) / size
+            share = float(max(size - since, 0)) / size
             for tile in range(NUM_TILES):
                 record.held[who, tile, at] *= share
 
@@ -201,8 +200,8 @@ def sample_likely(
         deal_way(belief, cells, last, world)
         weight = likelihood(world, record)
         total += weight
-        state = np.uint64(state) + GOLDEN
-        if float(mix(state) >> np.uint64(11)) * 2.0**-53 * total < weight:
+        state = uint64(state) + uint64(GOLDEN)
+        if float(uint64(mix(state)) >> uint64(11)) * 2.0**-53 * total < weight:
             chosen = last
     if chosen != last:
         deal_way(belief, cells, chosen, world)

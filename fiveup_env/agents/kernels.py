@@ -1,7 +1,7 @@
 """The baseline policies as kernels, and whole games played inside compiled code.
 
-`random`, `greedy` and `heuristic` look at nothing but the acting seat's hand and what is public, so they may be given a full
-record. Their random numbers are counter-based, as the deal's are, but from seeds of their own: a decision's key
+`random`, `greedy` and `heuristic` look at nothing but the acting seat's hand and what is public, so they may be given
+a full record. Their random numbers are counter-based, as the deal's are, but from seeds of their own: a decision's key
 depends on (policy seed, round, number of actions in it) and on nothing else, so a match goes the same way alone, in
 any batch, and in compiled code.
 """

@@ -208,7 +208,7 @@ def run_race(
 
 @kernel
 def only_one(game: Game, belief: BeliefRecord) -> bool:
-    """Whether one deal alone agrees with what the seat has seen; playouts in it that are not random come out the same."""
+    """Whether one deal alone agrees with what the seat has seen; playouts in it come out the same if not random."""
     return belief.ways == 1 and game.boneyard_next == game.boneyard_end
 
 
