@@ -69,4 +69,21 @@ def _register() -> None:
     register_envs()
 
 
+def _add_resample() -> None:
+    from fiveup_env.rules.match import Match
+
+    def resample(self: Match, seat: int, rng: Any = None) -> Match:
+        """A copy in which all that `seat` cannot know is drawn anew; see `fiveup_env.encoding.resample`.
+
+        Its observation, mask, history and view stay the same. `rng` is a NumPy generator, a seed, or None for a seed
+        of the system's. Raises ValueError if there is no such seat or `rng` is none of these.
+        """
+        from fiveup_env.encoding.resample import resample as drawn_anew
+
+        return drawn_anew(self, seat, rng)
+
+    Match.resample = resample
+
+
 when_imported("gymnasium", _register)
+when_imported("fiveup_env.rules.match", _add_resample)

@@ -1,4 +1,9 @@
-"""Another match that one seat cannot tell from the given one."""
+"""Another match that one seat cannot tell from the given one; `Match.resample`.
+
+It takes the exact belief of the seat, of which the rules know nothing, so it is not written in `rules`. The package
+adds it to `Match` as a method when that class is imported (see `fiveup_env.__init__`), and this module is imported
+when it is first called.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ def _first_groups(evidences: np.ndarray, seat: int, tiles: np.ndarray, ends: np.
     return firsts
 
 
-def resample(match: Match, seat: int, seed: int | None = None) -> Match:
+def resample(match: Match, seat: int, rng: np.random.Generator | int | None = None) -> Match:
     """A copy of `match` in which all that `seat` cannot know is drawn anew, uniformly over all that agrees with it.
 
     That is a whole deal: the other hands, the boneyard still to come, what the others were dealt and drew before, and
@@ -35,18 +40,21 @@ def resample(match: Match, seat: int, seed: int | None = None) -> Match:
     Args:
         match: any match, in any phase.
         seat: who looks.
-        seed: decides the draw; None takes one from the system.
+        rng: a generator to take 64 bits from, or a seed from 0 to 2**64 - 1; None takes a seed from the system.
 
     Raises:
-        ValueError: if there is no such seat, or `seed` is not an integer from 0 to 2**64 - 1.
+        ValueError: if there is no such seat, or `rng` is neither a generator nor such a seed.
+
+    >>> match = Match(num_players=4, seed=0)
+    >>> other = match.resample(seat=2, rng=1)
     """
-    number = checked_seed(seed)
+    number = int(rng.integers(2**64, dtype=np.uint64)) if isinstance(rng, np.random.Generator) else checked_seed(rng)
     belief = Belief(View.of(match, seat))
     world = belief.sample(1, number)[0]
-    rng = random.Random(number)
+    chance = random.Random(number)
     drawn_anew = match.copy()
     game = drawn_anew.game
-    game.seed = rng.getrandbits(64)
+    game.seed = chance.getrandbits(64)
     game.hands = world.hands
     left = slice(int(game.boneyard_next), int(game.boneyard_end))
     game.boneyard[left] = world.boneyard[left]
@@ -55,7 +63,7 @@ def resample(match: Match, seat: int, seed: int | None = None) -> Match:
     if NO_TILE not in game.boneyard[: left.start]:
         for other in range(match.num_players):
             if other != seat:
-                _draw_past(drawn_anew, evidence, other, first, rng)
+                _draw_past(drawn_anew, evidence, other, first, chance)
     return drawn_anew
 
 

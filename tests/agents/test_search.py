@@ -11,7 +11,6 @@ import pytest
 from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search import ISMCTS, PIMC
-from fiveup_env.encoding.resample import resample
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.evaluation import evaluate
 from fiveup_env.rules.game import Variant
@@ -59,7 +58,7 @@ def test_two_matches_that_look_the_same_get_the_same_action(spec, num_players):
     for i, match in enumerate(undecided(num_players, seed=5, matches=2)):
         if i % scaled(7, 10):
             continue
-        other = resample(match, match.turn, seed=i)
+        other = match.resample(match.turn, rng=i)
         differ += match.hands != other.hands
         agent.reset(i)
         assert agent.act(View.of(match)) == agent.act(View.of(other))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Hashable
 
@@ -85,7 +87,7 @@ def test_what_the_seat_knows_stays(num_players: int) -> None:
 def test_own_draws_stay_where_they_were(num_players: int) -> None:
     for position, seat in positions(Variant(num_players), seed=21):
         mine = own_draws(position, seat)
-        match = resample(Match.of(position.now[0]), seat, seed=3)
+        match = resample(Match.of(position.now[0]), seat, rng=3)
         for place in tiles_of(mine):
             assert match.game.boneyard[place] == position.now[0].boneyard[place]
         if mine.bit_count() > 1:
@@ -124,7 +126,7 @@ def test_a_hand_made_deal() -> None:
     match.play(27)
     for _ in range(3):
         match.play(119)
-    other = resample(match, 0, seed=1)
+    other = resample(match, 0, rng=1)
     assert sorted(other.game.boneyard[:4]) != [0, 0, 0, 0]
     hidden = {*tiles_of(other.game.hands[1]), int(other.game.boneyard[3])}
     assert hidden == {*tiles_of(match.game.hands[1]), int(match.game.boneyard[3])}
@@ -134,20 +136,33 @@ def test_a_hand_made_deal() -> None:
 def test_past_draws_that_were_erased_stay_erased() -> None:
     position = random_position(Variant(4), 3, 0.6)
     world = Match.of(Belief(View(position.now[0], 2)).sample(1, seed=1)[0])
-    other = resample(world, 2, seed=2)
+    other = resample(world, 2, rng=2)
     assert View.of(other, 2) == View.of(world, 2)
     assert set(other.game.boneyard[: int(other.game.boneyard_next)]) == {NO_TILE}
 
 
+def test_it_is_a_method_of_match() -> None:
+    """Wherever the class comes from: the package adds it, and `rules` alone know nothing of it."""
+    code = (
+        "import sys; from fiveup_env.rules.match import Match; "
+        "assert 'fiveup_env.encoding.resample' not in sys.modules; match = Match(4, seed=1); "
+        "other = match.resample(2, 5); assert other != match and other.hands[2] == match.hands[2]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    match = Match(4, seed=9)
+    assert match.resample(1, rng=5) == resample(match, 1, 5)
+    assert match.resample(1, rng=np.random.default_rng(5)) == match.resample(1, rng=np.random.default_rng(5))
+
+
 def test_the_seed_decides() -> None:
     match = Match.of(random_position(Variant(3), 4, 0.5).now[0])
-    assert resample(match, 1, seed=5) == resample(match, 1, seed=5)
-    assert resample(match, 1, seed=5) != resample(match, 1, seed=6)
+    assert resample(match, 1, rng=5) == resample(match, 1, rng=5)
+    assert resample(match, 1, rng=5) != resample(match, 1, rng=6)
 
 
 def test_bad_arguments_are_named() -> None:
     match = Match(2, seed=0)
     with pytest.raises(ValueError, match="seat must be from 0 to 1"):
-        resample(match, 2, seed=0)
+        resample(match, 2, rng=0)
     with pytest.raises(ValueError, match="a seed is an integer"):
-        resample(match, 0, seed=-1)
+        resample(match, 0, rng=-1)

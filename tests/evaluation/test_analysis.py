@@ -12,7 +12,6 @@ from fiveup_env.agents.double_dummy import double_dummy
 from fiveup_env.agents.search import PIMC
 from fiveup_env.cli import run
 from fiveup_env.encoding.exact_belief import Belief
-from fiveup_env.encoding.resample import resample
 from fiveup_env.encoding.view import View
 from fiveup_env.evaluation.analysis import Analysis, analyse, position, show
 from fiveup_env.rules.actions import describe
@@ -48,7 +47,7 @@ def test_candidates_are_the_legal_actions_best_first():
 def test_it_keeps_to_the_view(num_players):
     """R2.2, D6: a match that the seat cannot tell from this one gets the same estimates and belief."""
     match = position(5, 6, num_players)
-    other = resample(match, match.turn, seed=2)
+    other = match.resample(match.turn, rng=2)
     assert match != other
     one, two = analyse(match, worlds=WORLDS, seed=1), analyse(other, worlds=WORLDS, seed=1)
     assert one.candidates == two.candidates
