@@ -37,8 +37,9 @@ class NetworkPolicy(Policy):
         observation, mask = views.observe()
         device = self.network.input.weight.device
         with torch.inference_mode():
-            logits, _ = self.network(torch.from_numpy(observation).to(device))
-            legal = masked(logits, torch.from_numpy(mask).to(device))
+            legal_actions = torch.from_numpy(mask).to(device)
+            logits, _ = self.network(torch.from_numpy(observation).to(device), legal_actions)
+            legal = masked(logits, legal_actions)
             if not self.sample:
                 return legal.argmax(1).cpu().numpy()
             cumulated = legal.double().softmax(1).cumsum(1).cpu().numpy()
@@ -136,8 +137,9 @@ class Mix:
                 if len(rows):
                     device = network.input.weight.device
                     with torch.inference_mode():
-                        logits, _ = network(observation[rows].to(device))
-                        chosen, _ = sample_actions(logits, mask[rows].to(device), generator)
+                        legal = mask[rows].to(device)
+                        logits, _ = network(observation[rows].to(device), legal)
+                        chosen, _ = sample_actions(logits, legal, generator)
                     actions[rows] = chosen.cpu().numpy()
 
     @staticmethod
@@ -167,6 +169,6 @@ class Mix:
 def frozen(network: PolicyNetwork, weights: dict[str, torch.Tensor]) -> PolicyNetwork:
     """A network of the same sizes on the same device with these weights, which are copied."""
     with torch.random.fork_rng(devices=[]):  # making a network draws random numbers
-        copy = PolicyNetwork(network.num_players, network.width, len(network.blocks))
+        copy = network.like()
     copy.load_state_dict(weights)
     return copy.requires_grad_(False).to(network.input.weight.device)

@@ -6,8 +6,14 @@ The observation (float32 [F], see `fiveup_env.encoding.observation`) goes throug
     h = h + second(relu(first(h)))        for every block
     logits = policy(relu(h)),  value = value(relu(h))
 
-There is no normalisation, so that a forward pass is a few matrix products in any library. Logits are for all 121
-actions; illegal ones are for the caller to mask. The value is that of the seat that looks.
+Logits are for all 121 actions; illegal ones are for the caller to mask. The value is that of the seat that looks.
+A network with `placements` D > 0 has no output for each action id, but scores every legal placement by what it would
+leave (features float32 [M, K], see `fiveup_env.encoding.placements`), so what it learns from one tile holds for all:
+
+    z = relu(placement(features) + context(relu(h)))
+    logits = score(z + relu(mix(z)))
+
+There is no normalisation, so that a forward pass is a few matrix products in any library.
 """
 
 from __future__ import annotations
@@ -25,6 +31,7 @@ from torch import nn
 
 from fiveup_env.encoding.history import state_size
 from fiveup_env.encoding.observation import observation_size, offsets, sections
+from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.scripts import ConfigError
 
@@ -85,19 +92,45 @@ class PolicyNetwork(Trunk):
         num_players: 2, 3 or 4; decides the length F of the observation.
         width: W, of all hidden layers.
         blocks: number of residual blocks, 0 for none.
+        placements: D, width of the layers that score placements; 0: an output for each action id instead.
     """
 
-    def __init__(self, num_players: int, width: int, blocks: int) -> None:
+    def __init__(self, num_players: int, width: int, blocks: int, placements: int = 0) -> None:
         super().__init__(observation_size(num_players), width, blocks)
-        self.num_players = num_players
+        self.num_players, self.placements = num_players, placements
         # The policy begins close to uniform over the legal actions.
-        self.policy = head(width, NUM_ACTIONS)
+        if placements:
+            self.context = nn.Linear(width, placements)
+            self.placement = nn.Linear(num_features(num_players), placements, bias=False)
+            self.mix = nn.Linear(placements, placements)
+            self.score = head(placements, 1)
+        else:
+            self.policy = head(width, NUM_ACTIONS)
         self.value = head(width, 1)
 
-    def forward(self, observation: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Logits float [N, 121] and values float [N] for observations float [N, F]."""
+    def forward(self, observation: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits float [N, 121] and values float [N].
+
+        Args:
+            observation: float [N, F].
+            mask: int8 or bool [N, 121] of legal actions; networks with `placements` need it.
+        """
         h = self.hidden(observation)
-        return self.policy(h), self.value(h)[:, 0]
+        value = self.value(h)[:, 0]
+        if not self.placements:
+            return self.policy(h), value
+        assert mask is not None, "what can be laid is in the mask"
+        device = observation.device
+        pairs = Placements(observation.float().cpu().numpy(), mask.cpu().numpy(), self.num_players)
+        rows, actions = torch.from_numpy(pairs.rows).to(device), torch.from_numpy(pairs.actions).to(device)
+        z = torch.relu(self.placement(torch.from_numpy(pairs.features).to(device)) + self.context(h)[rows])
+        scores = self.score(z + torch.relu(self.mix(z)))[:, 0]
+        logits = torch.zeros(len(observation), NUM_ACTIONS, dtype=scores.dtype, device=device)
+        return logits.index_put((rows, actions), scores), value
+
+    def like(self) -> PolicyNetwork:
+        """A new network of the same sizes."""
+        return PolicyNetwork(self.num_players, self.width, len(self.blocks), self.placements)
 
     def ignore(self, names: Collection[str]) -> None:
         """Take these sections of the observation away: their weights are zero, and stay so in training."""
@@ -171,6 +204,7 @@ def save_weights(path: str | os.PathLike[str], network: PolicyNetwork, trained: 
         "observation_size": network.input.in_features,
         "width": network.width,
         "blocks": len(network.blocks),
+        "placements": network.placements,
         "trained": trained,
     }
     tensors = {name: tensor.detach().float().cpu().contiguous() for name, tensor in network.state_dict().items()}
@@ -197,7 +231,7 @@ def load_weights(path: str | os.PathLike[str], num_players: int | None = None) -
             raise ConfigError(f"{path} is for {about['num_players']} players; the game is for 2, 3 or 4")
         if num_players is not None and about["num_players"] != num_players:
             raise ConfigError(f"{path} is for {about['num_players']} players, this run for {num_players}")
-        network = PolicyNetwork(about["num_players"], about["width"], about["blocks"])
+        network = PolicyNetwork(about["num_players"], about["width"], about["blocks"], about.get("placements", 0))
         if about["observation_size"] != network.input.in_features:
             raise ConfigError(
                 f"{path} was trained on observations of {about['observation_size']} values; "

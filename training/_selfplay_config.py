@@ -40,6 +40,11 @@ class Network(Section):
     privileged_critic: bool = Field(
         default=False, description="values for the advantages from a network of its own that sees all hands"
     )
+    placements: int = Field(
+        default=128,
+        ge=0,
+        description="width of the layers that score placements; 0: an output per action id",
+    )
     critic_width: Count = Field(default=256, description="of the privileged critic's hidden layers")
     ignore: list[str] = Field(
         default=[], description="sections of the observation that the network is not to see, for ablations"

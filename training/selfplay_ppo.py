@@ -255,7 +255,7 @@ class Learner:
         self.config, sizes = config, config.network
         self.device = found_device(config.device)
         torch.manual_seed(config.seed)
-        self.network = PolicyNetwork(config.players, sizes.width, sizes.blocks)
+        self.network = PolicyNetwork(config.players, sizes.width, sizes.blocks, sizes.placements)
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
         self.network.to(self.device).ignore(sizes.ignore)
@@ -280,10 +280,11 @@ class Learner:
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Actions, their log-probabilities and values [N]; see `_rollout.Act`."""
         with torch.inference_mode(), self.precision():
-            logits, value = self.network(observation.to(self.device))
+            legal = mask.to(self.device)
+            logits, value = self.network(observation.to(self.device), legal)
             if self.critic and state is not None:
                 value = self.critic(state.to(self.device))
-            action, log_prob = sample_actions(logits, mask.to(self.device), self.generator)
+            action, log_prob = sample_actions(logits, legal, self.generator)
             return action.cpu(), log_prob.cpu(), value.float().cpu()
 
     def learn(self, rollout: Rollout, done: int) -> dict[str, float]:
@@ -338,7 +339,7 @@ class Learner:
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The loss of PPO (Schulman and others, 2017), and metrics; all means over the minibatch."""
         ppo, mask = self.config.ppo, batch["mask"]
-        logits, value = self.network(batch["observation"])
+        logits, value = self.network(batch["observation"], mask)
         legal = masked(logits, mask)
         log_probs, probs = legal.log_softmax(1), legal.softmax(1)
         log_ratio = log_probs.gather(1, batch["action"][:, None])[:, 0] - batch["log_prob"]
@@ -356,7 +357,7 @@ class Learner:
             }
         if self.teacher:
             with torch.no_grad():
-                advised = masked(self.teacher(batch["observation"])[0], mask).log_softmax(1)
+                advised = masked(self.teacher(batch["observation"], mask)[0], mask).log_softmax(1)
             divergence = (probs * (log_probs - advised)).sum(1).mean()
             metrics["policy/teacher_kl"] = divergence
             loss = loss + weights["teacher_weight"] * divergence

@@ -7,6 +7,11 @@ residual perceptron over the observation vector:
     h = relu(input(x))
     h = h + second(relu(first(h)))        for every block
     logits = policy(relu(h)),  value = value(relu(h))
+
+or, with `placements` D > 0, one that scores every legal placement by what it leaves (see `encoding.placements`):
+
+    z = relu(placement(features) + context(relu(h)))
+    logits = score(z + relu(mix(z)))
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ import numpy as np
 
 from fiveup_env.agents.base import AgentError, Policy, uniforms
 from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.encoding.view import Views
 from fiveup_env.rules.actions import NUM_ACTIONS
 
@@ -37,21 +43,26 @@ class Weights:
 
     Attributes:
         tensors: by key of the network's `state_dict`, float32, of the shapes that `about` asks for.
-        about: `num_players`, `observation_size`, `width`, `blocks`, and under `trained` how it came to be.
+        about: `num_players`, `observation_size`, `width`, `blocks`, `placements`; under `trained` how it came to be.
     """
 
     tensors: Mapping[str, np.ndarray]
     about: Mapping[str, Any]
 
 
-def shapes(num_players: int, width: int, blocks: int) -> dict[str, tuple[int, ...]]:
+def shapes(num_players: int, width: int, blocks: int, placements: int) -> dict[str, tuple[int, ...]]:
     """Tensors of a network, by key."""
     inner = [(f"blocks.{i}.{part}", width, width) for i in range(blocks) for part in ("first", "second")]
     layers = [("input", width, observation_size(num_players)), *inner]
-    layers += [("policy", NUM_ACTIONS, width), ("value", 1, width)]
+    if placements:
+        layers += [("context", placements, width), ("placement", placements, num_features(num_players))]
+        layers += [("mix", placements, placements), ("score", 1, placements), ("value", 1, width)]
+    else:
+        layers += [("policy", NUM_ACTIONS, width), ("value", 1, width)]
     found: dict[str, tuple[int, ...]] = {}
     for name, rows, columns in layers:
         found |= {f"{name}.weight": (rows, columns), f"{name}.bias": (rows,)}
+    found.pop("placement.bias", None)  # the context has one
     return found
 
 
@@ -72,7 +83,7 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
     except Exception as error:  # its own exception class, and others for what NumPy does not know
         raise AgentError(f"{path} is broken or no safetensors file ({_one_line(error)})") from error
     about = _about(path, metadata)
-    wanted = shapes(about["num_players"], about["width"], about["blocks"])
+    wanted = shapes(about["num_players"], about["width"], about["blocks"], about["placements"])
     there = {name: tensor.shape for name, tensor in tensors.items()}
     if there != wanted:
         wrong = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
@@ -97,7 +108,8 @@ def _about(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[st
     players = about.get("num_players")
     if players not in (2, 3, 4):
         raise AgentError(f"{path} is for {players} players; the game is for 2, 3 or 4")
-    for name, low in (("width", 1), ("blocks", 0)):
+    about.setdefault("placements", 0)
+    for name, low in (("width", 1), ("blocks", 0), ("placements", 0)):
         size = about.get(name)
         if isinstance(size, bool) or not isinstance(size, int) or not low <= size <= 1 << 16:
             raise AgentError(f"{path} is broken: {name} is {size!r}")
@@ -122,34 +134,49 @@ class NumpyNetwork:
 
     def __init__(self, weights: Weights) -> None:
         w = weights.tensors
-        self._input, self._policy, self._value = (
-            (np.ascontiguousarray(w[f"{name}.weight"].T), w[f"{name}.bias"]) for name in ("input", "policy", "value")
-        )
-        self._blocks = [
-            tuple(
-                (np.ascontiguousarray(w[f"blocks.{i}.{part}.weight"].T), w[f"blocks.{i}.{part}.bias"])
-                for part in ("first", "second")
-            )
-            for i in range(weights.about["blocks"])
-        ]
+        self._layers = {
+            key.removesuffix(".weight"): np.ascontiguousarray(w[key].T) for key in w if key.endswith(".weight")
+        }
+        self._biases = {key.removesuffix(".bias"): w[key] for key in w if key.endswith(".bias")}
+        self._blocks, self._placements = int(weights.about["blocks"]), int(weights.about["placements"])
+        self._num_players = int(weights.about["num_players"])
+
+    def _linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        out: np.ndarray = x @ self._layers[name]
+        if name in self._biases:
+            out += self._biases[name]
+        return out
 
     def hidden(self, observation: np.ndarray) -> np.ndarray:
-        """What both heads read, float32 [N, W], from observations float32 [N, F]."""
-        h = observation @ self._input[0]
-        h += self._input[1]
-        np.maximum(h, 0, out=h)
-        for (first, first_bias), (second, second_bias) in self._blocks:
-            inner = h @ first
-            inner += first_bias
-            np.maximum(inner, 0, out=inner)
-            h += inner @ second
-            h += second_bias
-        return np.maximum(h, 0, out=h)
+        """What the heads read, float32 [N, W], from observations float32 [N, F]."""
+        h = _relu(self._linear("input", observation))
+        for i in range(self._blocks):
+            h += self._linear(f"blocks.{i}.second", _relu(self._linear(f"blocks.{i}.first", h)))
+        return _relu(h)
 
-    def __call__(self, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logits float32 [N, 121] and values float32 [N]; illegal actions are for the caller to mask."""
+    def __call__(self, observation: np.ndarray, mask: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Logits float32 [N, 121] and values float32 [N]; illegal actions are for the caller to mask.
+
+        Args:
+            observation: float32 [N, F].
+            mask: int8 [N, 121] of legal actions; networks with `placements` need it.
+        """
         h = self.hidden(observation)
-        return h @ self._policy[0] + self._policy[1], (h @ self._value[0])[:, 0] + self._value[1]
+        value = self._linear("value", h)[:, 0]
+        if not self._placements:
+            return self._linear("policy", h), value
+        assert mask is not None, "what can be laid is in the mask"
+        pairs = Placements(observation, mask, self._num_players)
+        z = self._linear("placement", pairs.features)
+        z += self._linear("context", h)[pairs.rows]
+        z = _relu(z)
+        z += _relu(self._linear("mix", z))
+        return pairs.logits(self._linear("score", z)[:, 0], len(observation)), value
+
+
+def _relu(x: np.ndarray) -> np.ndarray:
+    """In place."""
+    return np.maximum(x, 0, out=x)
 
 
 class NetworkPolicy(Policy):
@@ -198,7 +225,7 @@ class NetworkPolicy(Policy):
                 f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
             )
         observation, masks = views.observe()
-        logits, values = self.network(observation)
+        logits, values = self.network(observation, masks)
         logits[masks == 0] = -np.inf
         return logits, values
 

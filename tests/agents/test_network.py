@@ -30,9 +30,8 @@ def about(num_players: int = 4, width: int = 16, blocks: int = 2, **changes: obj
 
 def random_tensors(num_players: int = 4, width: int = 16, blocks: int = 2, seed: int = 0) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    return {
-        name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes(num_players, width, blocks).items()
-    }
+    wanted = shapes(num_players, width, blocks, 0)
+    return {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in wanted.items()}
 
 
 def write(path, tensors=None, **facts):
@@ -64,12 +63,13 @@ def test_the_forward_pass_is_the_documented_formula(four):
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_the_same_as_in_torch(tmp_path, num_players):
+@pytest.mark.parametrize("placements", [0, 24])
+def test_the_same_as_in_torch(tmp_path, num_players, placements):
     torch = pytest.importorskip("torch")
     from training._network import PolicyNetwork, save_weights
 
     torch.manual_seed(num_players)
-    network, path = PolicyNetwork(num_players, 32, 1), tmp_path / "policy.safetensors"
+    network, path = PolicyNetwork(num_players, 32, 1, placements), tmp_path / "policy.safetensors"
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     save_weights(path, network, {"decisions": 3})
@@ -77,7 +77,7 @@ def test_the_same_as_in_torch(tmp_path, num_players):
     games = collected(num_players, seed=30)
     observation, masks = Views(games, games["turn"]).observe()
     with torch.no_grad():
-        logits, values = (tensor.numpy() for tensor in network(torch.from_numpy(observation)))
+        logits, values = (tensor.numpy() for tensor in network(torch.from_numpy(observation), torch.from_numpy(masks)))
     ours, our_values = agent.logits(Views(games, games["turn"]))
     assert (np.isfinite(ours) == (masks > 0)).all()
     np.testing.assert_allclose(ours[masks > 0], logits[masks > 0], rtol=1e-4, atol=1e-4)

@@ -98,7 +98,9 @@ def test_bad_names(spec, message):
 def test_a_file_of_another_kind(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("nothing")
-    with pytest.raises(AgentError, match=r"no agent is loaded from a file of this kind; checkpoints end in \.safetensors, \.zip"):
+    with pytest.raises(
+        AgentError, match=r"no agent is loaded from a file of this kind; checkpoints end in \.safetensors, \.zip"
+    ):
         make_agent(path)
 
 

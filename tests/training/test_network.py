@@ -8,16 +8,40 @@ torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
 from fiveup_env.encoding.observation import observation_size, split  # noqa: E402
+from fiveup_env.encoding.placements import Placements  # noqa: E402
+from fiveup_env.envs.vector import SelfPlayVectorEnv  # noqa: E402
 from fiveup_env.scripts import ConfigError  # noqa: E402
 from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
 
 
-def random_network(num_players=4, width=16, blocks=2, seed=0):
+def random_network(num_players=4, width=16, blocks=2, seed=0, placements=0):
     torch.manual_seed(seed)
-    network = PolicyNetwork(num_players, width, blocks)
+    network = PolicyNetwork(num_players, width, blocks, placements)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return network
+
+
+def seen(num_players):
+    """Observations and masks of the first steps of a few matches."""
+    step = SelfPlayVectorEnv(6, num_players=num_players, draws="auto", skip_single=True).reset(3)
+    return torch.from_numpy(step.observation.copy()), torch.from_numpy(step.action_mask.copy())
+
+
+def test_placements_are_scored_by_the_documented_formula():
+    network, (x, mask) = random_network(placements=8), seen(4)
+    pairs = Placements(x.numpy(), mask.numpy(), 4)
+    rows, actions = torch.from_numpy(pairs.rows), torch.from_numpy(pairs.actions)
+    with torch.no_grad():
+        logits, _ = network(x, mask)
+        z = (network.placement(torch.from_numpy(pairs.features)) + network.context(network.hidden(x))[rows]).clamp(
+            min=0
+        )
+        z = z + network.mix(z).clamp(min=0)
+        scores = (z @ network.score.weight.T + network.score.bias)[:, 0]
+    assert mask.sum() == len(scores) == (mask[rows, actions] == 1).sum()
+    assert torch.allclose(logits[rows, actions], scores, rtol=1e-4, atol=1e-4)
+    assert network.like().placements == 8
 
 
 def test_forward_is_the_documented_formula():
@@ -42,11 +66,12 @@ def test_begins_close_to_uniform_with_blocks_that_do_nothing():
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_weights_come_back_from_the_file(tmp_path, num_players):
-    network, path = random_network(num_players), tmp_path / "policy.safetensors"
+@pytest.mark.parametrize("placements", [0, 8])
+def test_weights_come_back_from_the_file(tmp_path, num_players, placements):
+    network, path = random_network(num_players, placements=placements), tmp_path / "policy.safetensors"
     save_weights(path, network, {"decisions": 5})
-    x = torch.rand(3, observation_size(num_players))
-    for ours, theirs in zip(network(x), load_weights(path)(x), strict=True):
+    x, mask = seen(num_players)
+    for ours, theirs in zip(network(x, mask), load_weights(path)(x, mask), strict=True):
         assert torch.equal(ours, theirs)
     with safetensors_torch.safe_open(path, "pt") as file:
         about = json.loads(file.metadata()[METADATA])
@@ -57,6 +82,7 @@ def test_weights_come_back_from_the_file(tmp_path, num_players):
         "observation_size": size,
         "width": 16,
         "blocks": 2,
+        "placements": placements,
         "trained": {"decisions": 5},
     }
     assert [entry.name for entry in tmp_path.iterdir()] == ["policy.safetensors"]
