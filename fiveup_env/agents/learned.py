@@ -29,8 +29,8 @@ class MaskablePPOPolicy(Policy):
     """A policy network, masked: the most likely legal action, or a sample.
 
     Networks trained on the flat vector (float32, or uint8 codes), or on a Dict with the key `observation` and any of
-    `action_mask`, `history` and `history_mask`, are understood. In a batch of another size a network's outputs may
-    differ in their last bits, so two actions that it finds equally good may change places.
+    `action_mask`, `history`, `history_mask` and `belief`, are understood. In a batch of another size a network's
+    outputs may differ in their last bits, so two actions that it finds equally good may change places.
 
     Args:
         source: path of a file that `MaskablePPO.save` wrote, a model, or a model's `policy`.
@@ -84,6 +84,8 @@ class MaskablePPOPolicy(Policy):
         known = {"observation": observation, "action_mask": masks}
         if "history" in self._inputs:
             known["history"], known["history_mask"] = views.history(self._inputs["history"].shape[0])
+        if "belief" in self._inputs:
+            known["belief"] = views.belief()
         return {key: known[key] for key in self._inputs}
 
     def _probabilities(self, inputs: Any, masks: np.ndarray) -> np.ndarray:
@@ -119,7 +121,7 @@ def _input_spaces(policy: Any, what: str) -> dict[str, spaces.Box]:
 
     space = policy.observation_space
     named: dict[str, Any] = dict(space.spaces) if isinstance(space, spaces.Dict) else {"observation": space}
-    ours = set(named) <= {"observation", "action_mask", "history", "history_mask"} and "observation" in named
+    ours = set(named) <= {"observation", "action_mask", "history", "history_mask", "belief"} and "observation" in named
     if (
         not ours
         or ("history_mask" in named and "history" not in named)

@@ -55,7 +55,20 @@ _FIELDS: list[tuple[Any, ...]] = [
 BELIEF = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
 """dtype of what one seat may believe; the table that goes with it is a separate int64 array, `cells`."""
 
+CELLS = 1 << 17
+"""Length of `cells`: three times the largest need in 216,000 random beliefs of the real game; `prepare` checks it."""
+
 CHOOSE = np.array([[math.comb(n, k) for k in range(NUM_TILES + 1)] for n in range(NUM_TILES + 1)], np.int64)
+
+
+def new_beliefs(count: int) -> np.ndarray:
+    """Blank records for `prepare` [count]."""
+    return np.zeros(count, BELIEF)
+
+
+def new_cells(length: int = CELLS) -> np.ndarray:
+    """Scratch for `prepare`, int64 [length]."""
+    return np.empty(length, np.int64)
 
 
 @kernel

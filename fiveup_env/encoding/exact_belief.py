@@ -27,25 +27,13 @@ import math
 import numpy as np
 from numpy import int64
 
-from fiveup_env.encoding.deal_counts import BELIEF, BeliefRecord, prepare
+from fiveup_env.encoding.deal_counts import BeliefRecord, new_beliefs, new_cells, prepare
+from fiveup_env.encoding.marginals import count_places
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import entry, kernel, lowest_bit
 from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.random import GOLDEN, below, mix, stream
-
-CELLS = 1 << 17
-"""Length of `cells`: three times the largest need in 216,000 random beliefs of the real game; `prepare` checks it."""
-
-
-def new_beliefs(count: int) -> np.ndarray:
-    """Blank records for `prepare` [count]."""
-    return np.zeros(count, BELIEF)
-
-
-def new_cells(length: int = CELLS) -> np.ndarray:
-    """Scratch for `prepare`, int64 [length]."""
-    return np.empty(length, np.int64)
 
 
 @kernel
@@ -117,54 +105,6 @@ def shuffle_boneyard(world: Game, state: int) -> int:
         world.boneyard[i] = world.boneyard[first + j]
         world.boneyard[first + j] = tile
     return state
-
-
-@kernel
-def count_places(game: Game, belief: BeliefRecord, cells: np.ndarray, out: np.ndarray) -> None:
-    """In how many of the `belief.ways` ways each tile is where; divided by them these are the marginals.
-
-    Args:
-        out: written, [players + 1, 28]: a row per relative seat (0 is the own hand, which is known), the boneyard
-            last; laid tiles are nowhere.
-    """
-    players, states = int64(belief.num_players), belief.num_states
-    for tile in range(28):
-        for row in range(players + 1):
-            out[row, tile] = 0
-        if int64(game.hands[int64(belief.seat)]) >> tile & 1:
-            out[0, tile] = belief.ways
-        elif int64(belief.rest) >> tile & 1:
-            out[players, tile] = belief.ways
-    count = int64(belief.num_tiles)
-    now, following = (count + 1) * states, (count + 2) * states
-    for s in range(states):
-        cells[now + s] = 0
-    cells[now] = 1  # ways to reach each state with the tiles before tile i
-    for i in range(count):
-        tile, row = int64(belief.tiles[i]), (i + 1) * states
-        left = belief.ways
-        for s in range(states):
-            cells[following + s] = cells[now + s]
-        for relative in range(1, players):
-            stride = belief.stride[i, relative]
-            if stride > 0:
-                held = _give(cells, states, now, following, row, stride, stride * belief.radix[i, relative])
-                out[relative, tile] = held
-                left -= held
-        out[players, tile] = left
-        now, following = following, now
-
-
-@kernel
-def _give(cells: np.ndarray, states: int, now: int, following: int, row: int, stride: int, block: int) -> int:
-    """Let one seat take one tile from every state that has room; returns the ways in which it does."""
-    held = 0
-    for start in range(0, states, block):
-        for s in range(start, start + block - stride):
-            ways = cells[now + s]
-            cells[following + s + stride] += ways
-            held += ways * cells[row + s + stride]
-    return held
 
 
 @entry

@@ -12,6 +12,7 @@ from numpy import int64
 
 from fiveup_env.encoding.belief import may_hold
 from fiveup_env.encoding.history import write_history
+from fiveup_env.encoding.marginals import Marginals, belief_shape
 from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.writer import write_observation
 from fiveup_env.rules.actions import Tile
@@ -109,6 +110,15 @@ class Views:
         _history(self.games, self.seats, out, masks)
         return out, masks
 
+    def belief(self) -> np.ndarray:
+        """Exact marginals, float32 [N, n, 28]: a row for each other seat, clockwise, the boneyard last.
+
+        The observation section of belief="exact": P(the tile is there | all that the seat has seen this round).
+        """
+        out = np.zeros((len(self), *belief_shape(self.num_players)), np.float32)
+        Marginals().write(self.games, self.seats, out)
+        return out
+
 
 class View:
     """What one seat sees of a match.
@@ -193,6 +203,10 @@ class View:
     def may_hold(self, other: int) -> tuple[Tile, ...]:
         """Tiles that another seat may hold as far as this seat can tell (a cheap bound)."""
         return tiles_in(_may_hold(self._match._games, self.seat, other))
+
+    def belief(self) -> np.ndarray:
+        """Exact marginals, float32 [n, 28]; see `Views.belief`. For counts and samples: `exact_belief.Belief`."""
+        return Marginals().seen_by(self._match._games, self.seat)
 
     def legal_actions(self) -> list[int]:
         """Ids of the legal actions; empty if this seat is not to act."""

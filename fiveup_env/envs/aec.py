@@ -60,6 +60,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end           |
     | `history`      | with history_length L > 0: int16 [L, 3], public events of the round (`write_history`)   |
     | `history_mask` | the same: int8 [L], 1 for rows that hold an event                                       |
+    | `belief`       | with belief="exact": float32 [n, 28], where every tile may be (see `Views.belief`)      |
 
     Rewards (`fiveup_env.encoding.rewards`) are per side, partners get the same. `last()` gives an agent all that its
     side got since its own last step, its own last action and what the others did included.
@@ -115,7 +116,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         sides = self._variant.num_sides
         self._sides = {agent: seat % sides for seat, agent in enumerate(self.possible_agents)}
         self._paid = False  # whether any of the rewards is not zero
-        self._plain = self.options.observation == "flat" and not self.options.history_length
+        self._marginals = self.options.marginals()
+        self._plain = self.options.observation == "flat" and not (self.options.history_length or self._marginals)
         self._skip_agent_selection: str | None = None
         self._blank = new_state(self.options)
         self._hold(self._blank.copy())
@@ -313,7 +315,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         return self._by_options(agent, vector, mask)
 
     def _by_options(self, agent: str, vector: np.ndarray, mask: np.ndarray) -> Observation:
-        """The observation in named sections and with the history, if the options say so."""
+        """The observation in named sections, with the history and with the belief, if the options say so."""
         named = self.options.observation == "dict"
         seen: Observation = {
             "observation": split(vector, self.options.num_players) if named else vector,
@@ -323,6 +325,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
             seen["history_mask"] = np.zeros(length, np.int8)
             recall(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
+        if self._marginals is not None:
+            seen["belief"] = self._marginals.seen_by(self._state["game"], self.possible_agents.index(agent))
         return seen
 
     def state(self) -> np.ndarray:

@@ -10,7 +10,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from fiveup_env.agents.base import AgentError, Policy, agent_name, is_policy, keys_of
-from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.agents.registry import AgentSpec
+from fiveup_env.encoding.marginals import Marginals, belief_shape
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.envs.batches import (
@@ -34,9 +35,10 @@ from fiveup_env.envs.learner import (
 )
 from fiveup_env.envs.opponents import ASKS
 from fiveup_env.envs.options import check_integer, checked_options
-from fiveup_env.envs.seats import LEARNER, PYTHON
+from fiveup_env.envs.seats import LEARNER, PYTHON, agents_around, checked_seat
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.batch import copy_games
 from fiveup_env.rules.game import MATCH_OVER, new_games
 from fiveup_env.rules.match import IllegalActionError, checked_seed
 
@@ -50,11 +52,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     in `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, what the others score
     before its first decision comes with the first reward, and an episode that ends before that decision is skipped.
 
-    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121]; they, the rewards (float64 [N]) and
-    the flags are overwritten two steps later (two sets of arrays take turns). Infos hold `seat` and `side` [N] and
-    `action_mask`; where episodes ended also, by Gymnasium's convention with a mask `_...` beside each, `final_obs`
-    (objects [N], in SAME_STEP mode) and `final_info`: `winner` (side that won the match, with episode="round" the
-    round; -1 for none), `is_success`, `scores`, `rounds`, `length` (decisions) and `return`.
+    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with belief="exact" also `belief`
+    float32 [N, n, 28]; they, the rewards (float64 [N]) and the flags are overwritten two steps later (two sets of
+    arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`; where episodes ended also, by Gymnasium's
+    convention with a mask `_...` beside each, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`: `winner`
+    (side that won the match, with episode="round" the round; -1 for none), `is_success`, `scores`, `rounds`, `length`
+    (decisions) and `return`.
 
     Match i of `reset(seed=s)` is the same whatever the number of matches; `reset(seed=[...])` gives each its seed, and
     its first deal is then that of `Match(seed=...)`.
@@ -93,13 +96,13 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     ) -> None:
         check_integer("num_envs", num_envs, 1, MAX_MATCHES)
         self.options = checked_options({"num_players": num_players, **options})
-        if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
-            raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
+        fixed_seat = checked_seat(seat, num_players)
         if self.options.observation != "flat" or self.options.history_length:
             raise ValueError("the vector env has flat observations without history only")
         if continue_match and self.options.episode != "round":
             raise ValueError('continue_match needs episode="round"')
         self._kernel_options = step_options(self.options, skip_single)
+        self._marginals = self.options.marginals()
         self.num_envs, self.dtype = num_envs, checked_dtype(dtype)
         self.autoreset_mode = _checked_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -108,7 +111,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._make_arrays()
-        self._rows["fixed_seat"] = -1 if isinstance(seat, str) else seat
+        self._rows["fixed_seat"] = -1 if fixed_seat is None else fixed_seat
         self._rows["continues"] = continue_match
         self._agents: list[Policy | None] = []
         self.set_opponents(opponents, partner)
@@ -123,6 +126,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._scratch = np.zeros(8)
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
+        beliefs = (0 if self._marginals is None else count, *belief_shape(self.options.num_players))
+        self._beliefs: list[np.ndarray] = [np.zeros(beliefs, np.float32) for _ in range(2)]
+        self._final_beliefs: np.ndarray = np.zeros(beliefs, np.float32)
         self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
             (np.zeros((count, size), self.dtype), np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, OUTCOMES))
             for _ in range(2)
@@ -149,24 +155,14 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         wanted_rows = np.ones(self.num_envs, np.bool_) if rows is None else np.asarray(rows)
         if wanted_rows.shape != (self.num_envs,) or wanted_rows.dtype != np.bool_:
             raise ValueError(f"rows must be a bool array [{self.num_envs}]")
-        n = self.options.num_players
-        if partner is not None and n != 4:
-            raise ValueError(f"only four players have partners: partner must be None, not {partner!r}")
-        others = [r for r in range(1, n) if n != 4 or r != 2]
-        specs: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * len(others)
-        if len(specs) != len(others):
-            raise ValueError(
-                f"opponents must be one agent or {len(others)} (one per opposing seat), not {len(specs)} of them"
-            )
-        wanted = dict(zip(others, specs, strict=True))
-        if partner is not None:
-            wanted[2] = partner
+        wanted = agents_around(opponents, partner, self.options.num_players)
         # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
         playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
         agents = [agent if PYTHON - i in playing else None for i, agent in enumerate(self._agents)]
         around = np.full(4, LEARNER, np.int8)
-        for relative, spec in wanted.items():
-            around[relative] = _policy_number(make_agent(spec, n), agents)
+        for relative, agent in enumerate(wanted):
+            if agent is not None:
+                around[relative] = _policy_number(agent, agents)
         self._agents = agents
         self._rows["around"][wanted_rows] = around
 
@@ -236,9 +232,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if count := find_illegal_rows(self._games, which, actions, self._found):
             raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
         self._current ^= 1
-        autoreset = self.autoreset_mode == AutoresetMode.SAME_STEP
+        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
+        autoreset = same_step and self._marginals is None
         self._advance(which, actions, fresh=True, autoreset=autoreset)
         self._ask_agents(which, autoreset)
+        if same_step and self._marginals is not None:
+            self._deal_after_beliefs(self._marginals)
         if idle.any():
             self._begin(np.flatnonzero(idle))
         observation, outcomes = self._shown(reset=idle)
@@ -246,6 +245,13 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if (ended := outcomes["terminated"] | outcomes["truncated"]).any():
             info |= self._final_info(outcomes, ended)
         return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
+
+    def _deal_after_beliefs(self, marginals: Marginals) -> None:
+        """Write the beliefs at the end of episodes that are over; only then are the next ones dealt."""
+        over = np.flatnonzero(self._rows["status"] == IDLE)
+        if len(over):
+            marginals.write_rows(copy_games(self._games, over), self._rows["seat"][over], over, self._final_beliefs)
+            self._begin(over)
 
     def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool, autoreset: bool) -> None:
         advance_rows(
@@ -293,7 +299,16 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             outcomes["reward"][reset] = 0.0
             self._rows["reward"][reset] = kept
             self._rows["total"][reset] = 0.0
-        return {"observation": observation, "action_mask": mask}, outcomes
+        return self._seen(), outcomes
+
+    def _seen(self) -> dict[str, np.ndarray]:
+        """The current set of arrays as an observation."""
+        observation, mask, _ = self._sets[self._current]
+        seen = {"observation": observation, "action_mask": mask}
+        if self._marginals is not None:
+            seen["belief"] = self._beliefs[self._current]
+            self._marginals.write(self._games, self._rows["seat"], seen["belief"])
+        return seen
 
     def _info(self) -> dict[str, Any]:
         _, mask, outcomes = self._sets[self._current]
@@ -318,6 +333,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                     "observation": self._final[i].copy(),
                     "action_mask": np.zeros(NUM_ACTIONS, np.int8),
                 }
+                if self._marginals is not None:
+                    observations[i]["belief"] = self._final_beliefs[i].copy()
             info |= {"final_obs": observations, "_final_obs": ended}
         return info
 
@@ -360,7 +377,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         show_rows(self._games, self._rows, observation, mask, outcomes)
         self._rows[:] = pending  # rewards that wait for the next step
         outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
-        return {"observation": observation, "action_mask": mask}, self._info()
+        return self._seen(), self._info()
 
     @property
     def games(self) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from fiveup_env.encoding.marginals import Marginals
 from fiveup_env.encoding.rewards import REWARDS, reward_index
 from fiveup_env.rules.game import Variant
 from fiveup_env.rules.match import checked_scores
@@ -13,6 +14,7 @@ from fiveup_env.rules.match import checked_scores
 EPISODES = ("match", "round")
 OBSERVATIONS = ("flat", "dict")
 DRAWS = ("explicit", "auto")
+BELIEFS = ("none", "exact")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class EnvOptions:
         max_rounds: truncate the episode when that many rounds are over without a winner; None never does.
         starting_scores: raw points per side at the start, None for zero.
         history_length: if positive, observations carry the latest public events of the round (see `write_history`).
+        belief: "none", or "exact": observations carry the exact marginals `belief` (see `Views.belief`).
         hand_size, target, max_pip: a small variant; the defaults are the real game.
 
     Raises:
@@ -42,6 +45,7 @@ class EnvOptions:
     max_rounds: int | None = None
     starting_scores: Sequence[int] | None = None
     history_length: int = 0
+    belief: str = "none"
     hand_size: int = 5
     target: int = 61
     max_pip: int = 6
@@ -53,6 +57,7 @@ class EnvOptions:
             ("reward", REWARDS),
             ("observation", OBSERVATIONS),
             ("draws", DRAWS),
+            ("belief", BELIEFS),
         ):
             value = getattr(self, name)
             if value not in choices:
@@ -70,6 +75,10 @@ class EnvOptions:
     def scores(self) -> tuple[int, ...]:
         """Raw points per side at the start."""
         return checked_scores(self.starting_scores, self.variant)
+
+    def marginals(self, threads: int = 1) -> Marginals | None:
+        """What writes the section `belief` of observations, None if they have none."""
+        return Marginals(threads) if self.belief == "exact" else None
 
     @property
     def kernel_options(self) -> tuple[int, bool, bool, int]:

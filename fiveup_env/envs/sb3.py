@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -12,11 +12,14 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
 
+Shown: TypeAlias = np.ndarray | dict[str, np.ndarray]
+
 
 class FiveUpSB3VecEnv(VecEnv):
     """N matches of `FiveUpVectorEnv` as one SB3 VecEnv, without one Python object per match.
 
-    Observations are the float32 vectors [N, F] alone; the masks come by `env_method("action_masks")`, where
+    Observations are the float32 vectors [N, F] alone, with belief="exact" a dict of `observation` [N, F] and `belief`
+    float32 [N, n, 28]; the masks come by `env_method("action_masks")`, where
     sb3-contrib looks for them. Ended episodes are dealt anew in the same step; their infos hold
     `terminal_observation`, `episode` (`r`, `l`, `t`, as by SB3's Monitor), `is_success` and `TimeLimit.truncated`.
     Matches without news share one empty info: do not write to it.
@@ -33,26 +36,35 @@ class FiveUpSB3VecEnv(VecEnv):
         assert isinstance(space, spaces.Dict)
         # VecEnv asks for this while it is set up.
         self.render_mode = None
-        super().__init__(num_envs, space["observation"], self.env.single_action_space)
+        shown = {name: part for name, part in space.items() if name != "action_mask"}
+        self._names = tuple(shown)
+        observed = spaces.Dict(shown) if len(shown) > 1 else space["observation"]
+        super().__init__(num_envs, observed, self.env.single_action_space)
         self._seed = seed
         self._pending: np.ndarray | None = None
         self._no_news: dict[str, Any] = {}
         self._steps = 0
 
-    def reset(self) -> np.ndarray:
-        """Observations [N, F] of new deals; the seed is used once, then their streams go on."""
+    def _shown(self, seen: Mapping[str, np.ndarray]) -> Shown:
+        """Copies of what is observed: the vectors, or a dict of them and more."""
+        if len(self._names) > 1:
+            return {name: seen[name].copy() for name in self._names}
+        return seen["observation"].copy()
+
+    def reset(self) -> Shown:
+        """Observations of new deals; the seed is used once, then their streams go on."""
         observation, _ = self.env.reset(seed=self._seed)
         self._seed = None
         self._reset_seeds()
         self._reset_options()
-        return observation["observation"].copy()
+        return self._shown(observation)
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for `step_wait`."""
         self._pending = actions
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
-        """Observations [N, F], rewards float32 [N], dones bool [N] and infos."""
+    def step_wait(self) -> tuple[Shown, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Observations, rewards float32 [N], dones bool [N] and infos."""
         assert self._pending is not None, "call step_async() first"
         self._steps += 1
         observation, rewards, terminated, truncated, info = self.env.step(self._pending)
@@ -60,12 +72,12 @@ class FiveUpSB3VecEnv(VecEnv):
         infos = [self._no_news] * self.num_envs
         for i in np.flatnonzero(done):
             infos[i] = self._news(int(i), bool(truncated[i]), info)
-        return observation["observation"].copy(), rewards.astype(np.float32), done, infos
+        return self._shown(observation), rewards.astype(np.float32), done, infos
 
     def _news(self, i: int, truncated: bool, info: dict[str, Any]) -> dict[str, Any]:
         final = info["final_info"]
         return {
-            "terminal_observation": info["final_obs"][i]["observation"],
+            "terminal_observation": self._shown(info["final_obs"][i]),
             "TimeLimit.truncated": truncated,
             "episode": {"r": float(final["return"][i]), "l": int(final["length"][i]), "t": self._steps},
             "is_success": bool(final["is_success"][i]),

@@ -6,6 +6,7 @@ import numpy as np
 from gymnasium import spaces
 
 from fiveup_env.encoding.history import state_size, state_units
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import sections, split, upper_bounds
 from fiveup_env.envs.options import EnvOptions
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -30,8 +31,8 @@ def vector_space(num_players: int, dtype: type = np.float32) -> spaces.Box:
 def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.Dict:
     """What one seat observes.
 
-    Keys: `observation` (vector, or Dict of named sections), `action_mask`, and with a history `history` int16 [L, 3]
-    and `history_mask` int8 [L].
+    Keys: `observation` (vector, or Dict of named sections), `action_mask`, with a history `history` int16 [L, 3] and
+    `history_mask` int8 [L], and with belief="exact" `belief` float32 [n, 28].
     """
     n = options.num_players
     content: dict[str, spaces.Space] = {"observation": vector_space(n, dtype)}
@@ -44,6 +45,8 @@ def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.D
     if length := options.history_length:
         content["history"] = spaces.Box(-1, np.iinfo(np.int16).max, (length, 3), np.int16)
         content["history_mask"] = spaces.Box(0, 1, (length,), np.int8)
+    if options.belief == "exact":
+        content["belief"] = spaces.Box(0, 1, belief_shape(n), np.float32)
     return spaces.Dict(content)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.rules.actions import NUM_ACTIONS
 
 FACTS = np.dtype(
@@ -30,10 +32,13 @@ FACTS = np.dtype(
 )
 """dtype of what a step reports of one match beside observation and mask."""
 
+LARGE = ("observation", "action_mask", "final_observation", "belief", "final_belief")
+"""The arrays that are none of these facts."""
+
 
 @dataclass(frozen=True)
 class StepArrays:
-    """What a step returns, all arrays preallocated; N matches, F observation values, S sides.
+    """What a step returns, all arrays preallocated; N matches, n players, F observation values, S sides.
 
     Attributes:
         observation: [N, F] float32 (or uint8 bare codes): what the seat to move sees.
@@ -48,6 +53,9 @@ class StepArrays:
         final_rounds: [N] int32: rounds of the ended episode; likewise.
         final_length: [N] int32: agent-steps of the ended episode; likewise.
         final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
+        belief: [N, n, 28] float32 with belief="exact", else [0, n, 28]: the exact marginals that the seat to move may
+            hold of every tile (see `Views.belief`); n is the largest number of players in the batch.
+        final_belief: [N, n, 28] as `belief`, written where `final_observation` is; [0, n, 28] without either of them.
         facts: [N] records (dtype `FACTS`) that the small arrays above are views of: one pointer for the kernels.
     """
 
@@ -63,25 +71,37 @@ class StepArrays:
     final_rounds: np.ndarray
     final_length: np.ndarray
     final_observation: np.ndarray
+    belief: np.ndarray
+    final_belief: np.ndarray
     facts: np.ndarray
 
     @classmethod
     def empty(
-        cls, count: int, size: int, sides: int, dtype: type = np.float32, final_observation: bool = False
+        cls,
+        count: int,
+        size: int,
+        players: int,
+        sides: int,
+        dtype: type = np.float32,
+        final_observation: bool = False,
+        belief: bool = False,
     ) -> StepArrays:
-        """Arrays for `count` matches of `size` observation values and `sides` sides."""
-        observation: np.ndarray = np.zeros((count, size), dtype)
-        final: np.ndarray = np.zeros((count if final_observation else 0, size), dtype)
-        return cls.over(observation, np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, FACTS), sides, final)
+        """Arrays for `count` matches of up to `size` observation values, `players` and `sides`."""
+        finals = count if final_observation else 0
+        shape = belief_shape(players)
+        large: dict[str, np.ndarray] = {
+            "observation": np.zeros((count, size), dtype),
+            "action_mask": np.zeros((count, NUM_ACTIONS), np.int8),
+            "final_observation": np.zeros((finals, size), dtype),
+            "belief": np.zeros((count if belief else 0, *shape), np.float32),
+            "final_belief": np.zeros((finals if belief else 0, *shape), np.float32),
+        }
+        return cls.over(np.zeros(count, FACTS), sides, large)
 
     @classmethod
-    def over(
-        cls, observation: np.ndarray, action_mask: np.ndarray, facts: np.ndarray, sides: int, final: np.ndarray
-    ) -> StepArrays:
-        """The small arrays as views of `facts`."""
+    def over(cls, facts: np.ndarray, sides: int, large: Mapping[str, np.ndarray]) -> StepArrays:
+        """The small arrays as views of `facts`, beside the `LARGE` ones by name."""
         return cls(
-            observation=observation,
-            action_mask=action_mask,
             seat=facts["seat"],
             side=facts["side"],
             rewards=facts["rewards"][:, :sides],
@@ -91,18 +111,17 @@ class StepArrays:
             final_winner=facts["final_winner"],
             final_rounds=facts["final_rounds"],
             final_length=facts["final_length"],
-            final_observation=final,
             facts=facts,
+            **large,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Copied field by field, the small arrays would no longer be views of the facts.
-        sides = self.rewards.shape[1]
-        return StepArrays.over, (self.observation, self.action_mask, self.facts, sides, self.final_observation)
+        return StepArrays.over, (self.facts, self.rewards.shape[1], {name: getattr(self, name) for name in LARGE})
 
     def check_like(self, other: StepArrays) -> None:
         """Raise a ValueError unless the arrays have the shapes and dtypes of `other`'s and are laid out in C order."""
-        for name in ("observation", "action_mask", "facts", "final_observation"):
+        for name in ("facts", *LARGE):
             given, wanted = getattr(self, name), getattr(other, name)
             if given.shape != wanted.shape or given.dtype != wanted.dtype or not given.flags.carray:
                 raise ValueError(

@@ -56,6 +56,7 @@ class Table:
         self.actions: list[tuple[int, int]] = []
         self.events: list[Event] = []
         self._agents: Sequence[Agent | None] = ()
+        self._marginals = options.marginals()
         self._hold(new_table(options))
 
     def _hold(self, table: np.ndarray) -> None:
@@ -178,6 +179,8 @@ class Table:
             seen["history"] = np.empty((length, HISTORY_COLUMNS), np.int16)
             seen["history_mask"] = np.empty(length, np.int8)
             recall(self._table, seen["history"], seen["history_mask"])
+        if self._marginals is not None:
+            seen["belief"] = self._marginals.seen_by(self._table["game"], self.seat)
         return seen
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from fiveup_env.encoding.marginals import Marginals
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.envs.batches import (
     MAX_MATCHES,
@@ -22,8 +23,10 @@ from fiveup_env.envs.batches import (
 )
 from fiveup_env.envs.options import check_integer, checked_options
 from fiveup_env.envs.step_arrays import StepArrays
-from fiveup_env.envs.vector_kernels import ROWS, begin_all, find_illegal, step_all, step_all_parallel
+from fiveup_env.envs.vector_kernels import ROWS, begin_all, find_illegal, replay, step_all, step_all_parallel
+from fiveup_env.rules.batch import copy_games
 from fiveup_env.rules.game import GAME, Variant, new_games
+from fiveup_env.rules.kernels import threads_used
 from fiveup_env.rules.match import IllegalActionError, Match, checked_seed
 
 
@@ -37,7 +40,7 @@ class SelfPlayVectorEnv:
     Args:
         num_matches: 1 to 262,144.
         options: see `EnvOptions`; also `num_players` [N] for a mixed batch (observations are then as long as the
-            longest, each row laid out for its own number of players and zero behind).
+            longest, each row laid out for its own number of players and zero behind; beliefs likewise).
         dtype: float32, or uint8 for bare codes (`units(num_players)` turns them into the float observation).
         skip_single: with draws="auto", resolve every lone legal action inside as well.
         threads: cores to use; results do not depend on it.
@@ -79,6 +82,7 @@ class SelfPlayVectorEnv:
             raise ValueError('continue_match needs episode="round"')
         self._kernel_options = step_options(self.options, skip_single)
         self._with_final = final_observation
+        self._marginals = self.options.marginals(threads)
         self._games = np.zeros(num_matches, GAME)
         for n in kinds:
             variant = Variant(n, self.options.hand_size, self.options.target, self.options.max_pip)
@@ -97,7 +101,15 @@ class SelfPlayVectorEnv:
 
         To let steps write into a buffer of your own: `dataclasses.replace(env.arrays(), observation=buffer[t])`.
         """
-        return StepArrays.empty(self.num_matches, self.observation_size, self.num_sides, self.dtype, self._with_final)
+        return StepArrays.empty(
+            self.num_matches,
+            self.observation_size,
+            self.options.num_players,
+            self.num_sides,
+            self.dtype,
+            self._with_final,
+            self._marginals is not None,
+        )
 
     @property
     def games(self) -> np.ndarray:
@@ -159,6 +171,8 @@ class SelfPlayVectorEnv:
         self._rows["scores"][wanted] = table[wanted]
         self._started = True
         begin_all(self._games, wanted, self._rows, out.observation, out.action_mask, out.facts)
+        if self._marginals is not None:
+            self._marginals.write(self._games, out.seat, out.belief)
         return out
 
     def _wanted(self, reset_mask: np.ndarray | None) -> np.ndarray:
@@ -198,6 +212,7 @@ class SelfPlayVectorEnv:
         if out is not None:
             out.check_like(self._sets[0])
         target = self._sets[self._turn ^ 1] if out is None else out
+        before = copy_games(self._games) if self._marginals is not None and self._with_final else None
         illegal = self._step(
             self._games,
             actions,
@@ -214,16 +229,26 @@ class SelfPlayVectorEnv:
             found = np.zeros(4, np.int64)
             find_illegal(self._games, actions, found)
             raise IllegalActionError(f"{illegal_batch(actions, found, illegal)}; no match was moved")
+        if self._marginals is not None:
+            self._marginals.write(self._games, target.seat, target.belief)
+            if before is not None:
+                self._write_final_beliefs(self._marginals, before, actions, target)
         self._turn ^= out is None
         return target
+
+    def _write_final_beliefs(
+        self, marginals: Marginals, before: np.ndarray, actions: np.ndarray, target: StepArrays
+    ) -> None:
+        """From the matches before the step: those whose episode ended have been dealt anew in it."""
+        ended = np.flatnonzero(target.done)
+        if len(ended):
+            games = copy_games(before, ended)
+            replay(games, actions[ended], self._kernel_options, self._scratch[0])
+            marginals.write_rows(games, games["turn"], ended, target.final_belief)
 
     def _step(self, *arguments: Any) -> int:
         """Step in the compiled code; returns how many actions are illegal, and then nothing was moved."""
         if self.threads == 1:
             return int(step_all(*arguments))
-        before = numba.get_num_threads()
-        numba.set_num_threads(self.threads)
-        try:
+        with threads_used(self.threads):
             return int(step_all_parallel(*arguments))
-        finally:
-            numba.set_num_threads(before)

@@ -165,6 +165,24 @@ def step_all_parallel(
 
 
 @entry
+def replay(games: np.ndarray, actions: np.ndarray, options: tuple, scratch: np.ndarray) -> None:
+    """Take an action in every match, and deal nothing anew where that ends the episode; scratch as in `step_range`."""
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+    for i in range(len(games)):
+        transition(
+            games[i],
+            actions[i],
+            scheme,
+            auto_draws,
+            skip_single,
+            round_episodes,
+            max_rounds,
+            scratch,
+            scratch[4:],
+        )
+
+
+@entry
 def begin_all(
     games: np.ndarray,
     wanted: np.ndarray,

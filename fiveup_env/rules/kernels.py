@@ -119,6 +119,17 @@ def entry(function: F | None = None, *, parallel: bool = False) -> Any:
     return compiled
 
 
+@contextmanager
+def threads_used(count: int) -> Iterator[None]:
+    """Let parallel entries use so many threads, and then as many as before."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(count)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
 def _layer_of(function: Callable[..., Any]) -> str:
     """Folder of the package that a function comes from."""
     return function.__module__.removeprefix("fiveup_env.").split(".")[0]

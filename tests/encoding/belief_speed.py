@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.encoding import exact_belief
+from fiveup_env.encoding.deal_counts import new_beliefs, new_cells
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.game import Variant
 from tests.encoding.brute_force import random_position
@@ -36,7 +37,7 @@ def best_of(call: Callable[..., object], *arguments: Any) -> float:
 def measure(num_players: int, tries: int, positions: int) -> np.ndarray:
     """Per position: set-up, marginals, one sample (microseconds), and the size of the table."""
     rng = np.random.default_rng(num_players)
-    beliefs, cells = exact_belief.new_beliefs(1), exact_belief.new_cells()
+    beliefs, cells = new_beliefs(1), new_cells()
     places = np.zeros((num_players + 1, 28), np.int64)
     rows = []
     for seed in range(positions):

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from fiveup_env.encoding.exact_belief import BELIEF, Belief, new_beliefs, new_cells
+from fiveup_env.encoding.deal_counts import BELIEF, new_beliefs, new_cells
+from fiveup_env.encoding.exact_belief import Belief
 from fiveup_env.encoding.resample import resample
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import DRAW, PASS

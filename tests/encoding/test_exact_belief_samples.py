@@ -8,7 +8,8 @@ from collections.abc import Hashable
 import numpy as np
 import pytest
 
-from fiveup_env.encoding.exact_belief import Belief, new_beliefs, new_cells
+from fiveup_env.encoding.deal_counts import new_beliefs, new_cells
+from fiveup_env.encoding.exact_belief import Belief
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.game import GAME, PLAYING, Variant
 from fiveup_env.rules.kernels import JIT_DISABLED

@@ -1,15 +1,15 @@
 """All environments are the same game: the same seeds and actions give the same bits everywhere.
 
 The yardstick is `play_out`: `Match` and plain Python. Every environment is given the yardstick's actions and must show
-what it shows: seats, observations, masks, rewards, ends. What is seen at the end of a truncated episode, where `Match`
-has dealt the next round already, is compared between the environments.
+what it shows: seats, observations, masks, beliefs, rewards, ends. What is seen at the end of a truncated episode, where
+`Match` has dealt the next round already, is compared between the environments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -18,30 +18,54 @@ from fiveup_env import fiveup_v0
 from fiveup_env.agents.base import Policy
 from fiveup_env.encoding.observation import units
 from fiveup_env.encoding.rewards import REWARDS
+from fiveup_env.encoding.view import View
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
 from fiveup_env.envs.single import FiveUpEnv
+from fiveup_env.envs.step_arrays import StepArrays
 from fiveup_env.envs.vector import SelfPlayVectorEnv
-from tests.envs.trace import CLOSE, ENDS, Chooser, Trace, episodes, same_bits, sides_of
+from fiveup_env.rules.kernels import JIT_DISABLED
+from tests.envs.aecs import same
+from tests.envs.trace import CLOSE, ENDS, Chooser, Ply, Trace, episodes, exact, same_bits, sides_of
 
 SEEDS = (3, 2**64 - 1)
 EPISODES = 2
+Seen: TypeAlias = dict[str, np.ndarray]
+
+
+def start(num_players: int, setting: dict[str, Any]) -> tuple[int, ...] | None:
+    """Raw points to start from."""
+    return None if "target" in setting else CLOSE[: sides_of(num_players)]
 
 
 def first_traces(num_players: int, setting: dict[str, Any]) -> list[list[Trace]]:
     """Per seed the first episodes."""
-    scores = CLOSE[: sides_of(num_players)]
+    scores = start(num_players, setting)
     return [list(islice(episodes(num_players, seed, scores=scores, **setting), EPISODES)) for seed in SEEDS]
 
 
 def options(num_players: int, reward: str, setting: dict[str, Any]) -> dict[str, Any]:
-    scores = CLOSE[: sides_of(num_players)]
+    scores = start(num_players, setting)
     return {"num_players": num_players, "reward": reward, "starting_scores": scores, **setting}
 
 
-def play_aec(traces: list[list[Trace]], reward: str, given: dict[str, Any]) -> list[list[list[np.ndarray]]]:
+def shows(seen: Seen, ply: Ply) -> bool:
+    """Whether an observation is what the yardstick shows, to the last bit."""
+    wanted = {"observation": ply.observation, "action_mask": ply.mask}
+    if ply.belief is not None:
+        wanted["belief"] = ply.belief
+    return seen.keys() == wanted.keys() and all(same_bits(seen[name], wanted[name]) for name in wanted)
+
+
+def row_of(step: StepArrays, i: int, prefix: str = "") -> Seen:
+    """What is seen in one row, or with the prefix "final_" at the end of its episode."""
+    arrays = {name: getattr(step, prefix + name, None) for name in ("observation", "action_mask", "belief")}
+    return {name: array[i] for name, array in arrays.items() if array is not None and len(array)}
+
+
+def play_aec(traces: list[list[Trace]], reward: str, given: dict[str, Any]) -> list[list[list[Seen]]]:
     """The AEC env against the yardstick; returns what every seat sees at the end, by seed and episode."""
     env = fiveup_v0.raw_env(**given)
-    ends: list[list[list[np.ndarray]]] = []
+    ends: list[list[list[Seen]]] = []
     for seed, of_seed in zip(SEEDS, traces, strict=True):
         ends.append([])
         for number, trace in enumerate(of_seed):
@@ -50,15 +74,17 @@ def play_aec(traces: list[list[Trace]], reward: str, given: dict[str, Any]) -> l
             for ply in trace.plies:
                 assert seats[env.agent_selection] == ply.seat
                 seen, _, terminated, truncated, info = env.last()
-                assert same_bits(seen["observation"], ply.observation) and not (terminated or truncated)
-                assert same_bits(seen["action_mask"], ply.mask) and same_bits(info["action_mask"], ply.mask)
+                assert shows(seen, ply) and same_bits(info["action_mask"], ply.mask) and not (terminated or truncated)
                 env.step(ply.action)
                 sides = sides_of(len(seats))
                 assert all(env.rewards[agent] == ply.gains[reward][seat % sides] for agent, seat in seats.items())
                 assert set(env.terminations.values()) == {ply.terminated}
                 assert set(env.truncations.values()) == {ply.truncated}
             assert env.match.scores == trace.scores or trace.plies[-1].truncated
-            ends[-1].append([env.observe(agent)["observation"] for agent in env.possible_agents])
+            ends[-1].append([env.observe(agent) for agent in env.possible_agents])
+            for seat, end in enumerate(ends[-1][-1]):
+                assert not end["action_mask"].any()
+                assert "belief" not in end or same_bits(end["belief"], exact(View(env.match.game, seat)))
     return ends
 
 
@@ -74,7 +100,7 @@ def play_self(traces: list[list[Trace]], reward: str, given: dict[str, Any], end
             if number < EPISODES:
                 ply = traces[i][number].plies[k]
                 assert (step.seat[i], step.side[i]) == (ply.seat, ply.seat % sides)
-                assert same_bits(step.observation[i], ply.observation) and same_bits(step.action_mask[i], ply.mask)
+                assert shows(row_of(step, i), ply)
                 actions[i] = ply.action
         step = env.step(actions)
         for i, (number, k) in enumerate(at):
@@ -90,7 +116,8 @@ def play_self(traces: list[list[Trace]], reward: str, given: dict[str, Any], end
                 assert step.final_winner[i] == (-1 if trace.winner is None else trace.winner)
                 assert step.final_rounds[i] == trace.rounds and step.final_length[i] == len(trace.plies)
                 assert tuple(step.final_scores[i]) == trace.scores
-                assert any(same_bits(step.final_observation[i], end) for end in ends[i][number])
+                final = row_of(step, i, "final_")
+                assert any(all(same_bits(final[name], end[name]) for name in final) for end in ends[i][number])
 
 
 def play_learner(
@@ -108,12 +135,12 @@ def play_learner(
             seen, told = single.reset(seed=None if number else seed)
             for k, (ply, gain) in enumerate(decisions):
                 assert told["seat"] == ply.seat and same_bits(told["action_mask"], ply.mask)
-                assert same_bits(seen["observation"], ply.observation) and same_bits(seen["action_mask"], ply.mask)
+                assert shows(seen, ply)
                 seen, got, terminated, truncated, told = single.step(ply.action)
                 last, end = k + 1 == len(decisions), traces[i][number].plies[-1]
                 assert (terminated, truncated) == ((end.terminated, end.truncated) if last else (False, False))
                 assert got == gain
-            assert same_bits(seen["observation"], ends[i][number][ply.seat]) and not seen["action_mask"].any()
+            assert same(seen, ends[i][number][ply.seat])
             assert told["winner"] == traces[i][number].winner
     at = [(0, 0)] * len(SEEDS)
     while any(number < EPISODES for number, _ in at):
@@ -122,8 +149,8 @@ def play_learner(
             if number < EPISODES:
                 ply, _ = mine[i][number][k]
                 assert info["seat"][i] == ply.seat and info["side"][i] == ply.seat % sides_of(given["num_players"])
-                assert same_bits(batch["observation"][i], ply.observation)
-                assert same_bits(batch["action_mask"][i], ply.mask) and same_bits(info["action_mask"][i], ply.mask)
+                assert shows({name: array[i] for name, array in batch.items()}, ply)
+                assert same_bits(info["action_mask"][i], ply.mask)
                 actions[i] = ply.action
         batch, rewards, terminated, truncated, info = many.step(actions)
         for i, (number, k) in enumerate(at):
@@ -137,7 +164,7 @@ def play_learner(
             at[i] = (number, k + 1)
             if last:
                 at[i] = (number + 1, 0)
-                assert same_bits(info["final_obs"][i]["observation"], ends[i][number][ply.seat])
+                assert same(info["final_obs"][i], ends[i][number][ply.seat])
                 final = info["final_info"]
                 assert final["winner"][i] == (-1 if trace.winner is None else trace.winner)
                 assert final["is_success"][i] == (trace.winner == ply.seat % sides_of(trace.num_players))
@@ -159,6 +186,25 @@ def test_match_aec_single_and_both_vector_envs_are_one_game(num_players: int, dr
         for seat, around in learners(num_players):
             play_learner(traces, reward, given, ends, seat, **around)
     assert (end == "truncated") == any(trace.plies[-1].truncated for of_seed in traces for trace in of_seed)
+
+
+TINY = {n: {"hand_size": 2, "target": 11, "max_pip": 2 if n == 2 else 3} for n in (2, 3, 4)}
+
+
+@pytest.mark.parametrize("draws", ["explicit", "auto"])
+@pytest.mark.parametrize("tiny", [False, True])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_beliefs_are_those_of_the_seat_in_all_of_them(num_players: int, tiny: bool, draws: str) -> None:
+    """belief="exact": a key beside the others, which stay as they were; at the end of an episode too (D5)."""
+    if JIT_DISABLED and not tiny:
+        pytest.skip("too many deals to count in plain Python")
+    setting = {"draws": draws, "belief": "exact", "max_rounds": 3, **(TINY[num_players] if tiny else {})}
+    traces = first_traces(num_players, setting)
+    given = options(num_players, "points", setting)
+    ends = play_aec(traces, "points", given)
+    play_self(traces, "points", given, ends)
+    for seat, around in learners(num_players):
+        play_learner(traces, "points", given, ends, seat, **around)
 
 
 def learners(num_players: int) -> Iterator[tuple[int, dict[str, Any]]]:

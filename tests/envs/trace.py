@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from fiveup_env.agents.base import Policy
+from fiveup_env.encoding.exact_belief import Belief
 from fiveup_env.encoding.rewards import REWARDS
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.rules.actions import DRAW
@@ -45,11 +46,15 @@ class Chooser(Policy):
 
 @dataclass(frozen=True)
 class Ply:
-    """A decision: what is seen before it, and what comes of it. `gains`: reward scheme -> float per side."""
+    """A decision: what is seen before it, and what comes of it.
+
+    `belief` is None if it was not asked for. `gains`: reward scheme -> float per side.
+    """
 
     seat: int
     observation: np.ndarray
     mask: np.ndarray
+    belief: np.ndarray | None
     action: int
     gains: dict[str, list[float]]
     terminated: bool
@@ -80,12 +85,18 @@ class Trace:
         return decisions
 
 
+def exact(view: View) -> np.ndarray:
+    """The section `belief`, by way of `Belief`."""
+    return Belief(view).marginals()[1:].astype(np.float32)
+
+
 def standing(match: Match, reward: str, side: int) -> float:
     """Potential of a side under "points" or "equity" (see `encoding.rewards`)."""
     others = [score for other, score in enumerate(match.scores) if other != side]
     if reward == "points":
         return (match.scores[side] - sum(others) / len(others)) / 305
-    own, best = 305 - match.scores[side], 305 - max(others)
+    goal = 5 * match.variant.target
+    own, best = goal - match.scores[side], goal - max(others)
     return (best - own) / (own + best)
 
 
@@ -110,9 +121,11 @@ def play_out(
     max_rounds: int | None = None,
     scores: Sequence[int] | None = None,
     skip_single: bool = False,
+    belief: str = "none",
+    **variant: int,
 ) -> Trace:
     """An episode in which every seat plays `choice`."""
-    match = Match(num_players, seed=seed, scores=scores)
+    match = Match(num_players, seed=seed, scores=scores, **variant)
     trace, sides = Trace(num_players), match.num_sides
     ended, truncated = False, False
 
@@ -141,7 +154,8 @@ def play_out(
             for name, was in before.items()
         }
         gains["win"] = final_win(trace.winner, sides) if ended else [0.0] * sides
-        trace.plies.append(Ply(seat, observation, mask, action, gains, ended, truncated))
+        believed = exact(view) if belief == "exact" else None
+        trace.plies.append(Ply(seat, observation, mask, believed, action, gains, ended, truncated))
     trace.scores = match.scores
     return trace
 
