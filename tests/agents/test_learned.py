@@ -50,6 +50,11 @@ def with_history(num_players: int, length: int) -> gymnasium.spaces.Dict:
     )
 
 
+def with_belief(num_players: int) -> gymnasium.spaces.Dict:
+    belief = gymnasium.spaces.Box(0, 1, (num_players, 28), np.float32)
+    return gymnasium.spaces.Dict(dict(with_mask(num_players).spaces) | {"belief": belief})
+
+
 def model(space: gymnasium.Space, actions: int = 121):
     policy = "MultiInputPolicy" if isinstance(space, gymnasium.spaces.Dict) else "MlpPolicy"
     network = {"net_arch": [16]}
@@ -84,7 +89,14 @@ def test_always_legal(num_players, sample):
 
 
 @pytest.mark.parametrize(
-    "space", [with_mask(4), with_history(4, 6), vector(observation_size(4), np.uint8)], ids=["dict", "history", "codes"]
+    "space",
+    [
+        with_mask(4),
+        with_history(4, 6),
+        pytest.param(with_belief(4), marks=pytest.mark.jit),
+        vector(observation_size(4), np.uint8),
+    ],
+    ids=["dict", "history", "belief", "codes"],
 )
 def test_inputs_that_are_understood(space):
     views, keys = batch(collected(4, seed=21))

@@ -15,7 +15,7 @@ from fiveup_env.rules.game import ROUND_OVER
 from fiveup_env.rules.tiles import tile_index, tile_set
 from tests.envs.aecs import legal, same, walk, with_hidden_tiles_moved
 
-KINDS: list[dict[str, Any]] = [{}, {"observation": "dict", "history_length": 10}]
+KINDS: list[dict[str, Any]] = [{}, {"observation": "dict", "history_length": 10}, {"belief": "exact"}]
 
 
 @pytest.mark.jit

@@ -28,6 +28,7 @@ KINDS: list[dict[str, Any]] = [
     {"draws": "auto", "observation": "dict", "reward": "points"},
     {"episode": "round", "reward": "equity", "history_length": 12},
     {"max_rounds": 2},
+    {"belief": "exact", "hand_size": 2, "max_pip": 3, "target": 11},
 ]
 
 # PettingZoo expects arrays as observations; that of its own card games, with the mask beside the array, it tolerates

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
@@ -22,6 +23,7 @@ from tests.envs.vectors import any_legal  # noqa: E402
 
 COUNT = 6
 SHORT: dict[str, Any] = {"max_rounds": 2, "reward": "points", "opponents": "greedy", "draws": "auto"}
+TINY_BELIEF: dict[str, Any] = {"belief": "exact", "hand_size": 2, "max_pip": 3, "target": 11}
 
 
 @pytest.fixture
@@ -72,6 +74,25 @@ def test_steps_are_those_of_the_vector_env(env: FiveUpSB3VecEnv) -> None:
             returns[i] = lengths[i] = 0
 
 
+def test_beliefs_come_in_a_dict() -> None:
+    given = {**SHORT, **TINY_BELIEF}
+    env, native = FiveUpSB3VecEnv(COUNT, seed=0, **given), FiveUpVectorEnv(COUNT, **given)
+    assert isinstance(env.observation_space, spaces.Dict) and set(env.observation_space) == {"observation", "belief"}
+    seen, (shown, _) = env.reset(), native.reset(seed=0)
+    chance, ended = np.random.default_rng(0), 0
+    for _ in range(30):
+        assert {name: part[0] for name, part in seen.items()} in env.observation_space
+        assert all(same_bits(seen[name], shown[name]) and seen[name] is not shown[name] for name in seen)
+        actions = any_legal(env.action_masks(), chance)
+        seen, _, dones, infos = env.step(actions)
+        shown, *_, info = native.step(actions)
+        for i in np.flatnonzero(dones):
+            ended += 1
+            last, wanted = infos[i]["terminal_observation"], info["final_obs"][i]
+            assert set(last) == {"observation", "belief"} and all(same_bits(last[name], wanted[name]) for name in last)
+    assert ended > 5
+
+
 def test_observations_stay_when_the_next_step_is_made(env: FiveUpSB3VecEnv) -> None:
     """SB3 keeps the last ones while it steps on."""
     chance = np.random.default_rng(0)
@@ -115,9 +136,10 @@ def test_attributes_and_wrappers(env: FiveUpSB3VecEnv) -> None:
     env.close()
 
 
-def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action() -> None:
-    env = FiveUpSB3VecEnv(16, seed=0, **SHORT)
-    model = MaskablePPO("MlpPolicy", env, n_steps=16, batch_size=128, n_epochs=1, seed=0, device="cpu")
+@pytest.mark.parametrize(("policy", "given"), [("MlpPolicy", {}), ("MultiInputPolicy", TINY_BELIEF)])
+def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action(policy: str, given: dict[str, Any]) -> None:
+    env = FiveUpSB3VecEnv(16, seed=0, **SHORT, **given)
+    model = MaskablePPO(policy, env, n_steps=16, batch_size=128, n_epochs=1, seed=0, device="cpu")
     before = [parameter.detach().clone() for parameter in model.policy.parameters()]
     model.learn(16 * 16 * 3)
     assert model.num_timesteps == 768

@@ -21,6 +21,7 @@ from fiveup_env.rules.actions import DRAW, PASS
 from fiveup_env.rules.match import IllegalActionError, Match
 from tests.envs.singles import Remembering, episode, legal_action, same
 
+TINY_BELIEF: dict[str, Any] = {"belief": "exact", "hand_size": 2, "max_pip": 3, "target": 11}
 VARIETY: list[dict[str, Any]] = [
     {"num_players": 2, "opponents": "greedy"},
     {"num_players": 3, "opponents": ["random", "greedy"], "draws": "auto", "reward": "points"},
@@ -40,7 +41,7 @@ def env(request: pytest.FixtureRequest) -> FiveUpEnv:
 # checks of the libraries
 
 
-@pytest.mark.parametrize("kwargs", [*VARIETY, {"observation": "dict"}], ids=[*IDS, "dict"])
+@pytest.mark.parametrize("kwargs", [*VARIETY, {"observation": "dict"}, TINY_BELIEF], ids=[*IDS, "dict", "belief"])
 def test_gymnasium_check(kwargs: dict[str, Any]) -> None:
     register_envs()
     check_env(gymnasium.make(ENV_ID, render_mode="ansi", **kwargs).unwrapped)
@@ -53,6 +54,13 @@ def test_sb3_check(kwargs: dict[str, Any]) -> None:
         env = FiveUpEnv(**kwargs | {"history_length": 0})  # SB3 warns of every two-dimensional observation
         env.action_space.seed(seed)
         checker.check_env(env, warn=True)
+
+
+@pytest.mark.filterwarnings("ignore:Your observation belief has an unconventional shape:UserWarning")
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_sb3_check_with_beliefs(num_players: int) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(FiveUpEnv(num_players, **TINY_BELIEF), warn=True)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])

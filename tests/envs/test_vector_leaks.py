@@ -19,6 +19,7 @@ from tests.envs.trace import CLOSE, same_bits, sides_of
 from tests.envs.vectors import Player, any_legal, same_step, snapshot
 
 COUNT = 12
+BELIEFS = pytest.mark.parametrize("belief", ["none", pytest.param("exact", marks=pytest.mark.jit)])
 NOBODY = np.zeros(COUNT, np.bool_)
 """A reset of no match shows all of them again."""
 
@@ -31,11 +32,12 @@ def hidden_moved(env: Any, seed: int) -> Any:
     return other
 
 
+@BELIEFS
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=5)
-def test_self_play_shows_the_same_whatever_is_hidden(num_players: int, seed: int) -> None:
-    env = SelfPlayVectorEnv(COUNT, num_players=num_players, reward="equity", dtype=np.uint8)
+def test_self_play_shows_the_same_whatever_is_hidden(num_players: int, belief: str, seed: int) -> None:
+    env = SelfPlayVectorEnv(COUNT, num_players=num_players, reward="equity", dtype=np.uint8, belief=belief)
     step, player = env.reset(seed), Player(env, seed)
     differ = 0
     for _ in range(12):
@@ -44,16 +46,17 @@ def test_self_play_shows_the_same_whatever_is_hidden(num_players: int, seed: int
         other = hidden_moved(env, seed)
         differ += (other.games["hands"] != env.games["hands"]).any(1).sum()
         shown = other.reset(reset_mask=NOBODY)
-        for name in ("observation", "action_mask", "seat", "side"):
+        for name in ("observation", "action_mask", "seat", "side", "belief"):
             assert same_bits(getattr(shown, name), getattr(step, name)), name
     assert differ > 100  # of 144: late in a round little is left to permute
 
 
+@BELIEFS
 @pytest.mark.parametrize("num_players", [2, 4])
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=3)
-def test_the_learner_sees_the_same_whatever_is_hidden(num_players: int, seed: int) -> None:
-    env = FiveUpVectorEnv(COUNT, num_players, opponents="greedy")
+def test_the_learner_sees_the_same_whatever_is_hidden(num_players: int, belief: str, seed: int) -> None:
+    env = FiveUpVectorEnv(COUNT, num_players, opponents="greedy", belief=belief)
     seen, _ = env.reset(seed=seed)
     chance = np.random.default_rng(seed)
     for _ in range(12):
@@ -77,13 +80,13 @@ def test_the_own_hand_shows(seed: int) -> None:
     assert (changed.observation != step["observation"]).any(1).all() and not same_step(snapshot(changed), step)
 
 
+@BELIEFS
 @pytest.mark.parametrize("num_players", [3, 4])
-def test_an_exact_hit_in_mid_round_shows_no_hands(num_players: int) -> None:
+def test_an_exact_hit_in_mid_round_shows_no_hands(num_players: int, belief: str) -> None:
     """Hands stay hidden then (D5), so what is seen at the end does not depend on them."""
     scores = [score + 30 for score in CLOSE[: sides_of(num_players)]]
-    env = SelfPlayVectorEnv(
-        COUNT, num_players=num_players, starting_scores=scores, final_observation=True, dtype=np.uint8
-    )
+    given = {"num_players": num_players, "starting_scores": scores, "belief": belief}
+    env = SelfPlayVectorEnv(COUNT, final_observation=True, dtype=np.uint8, **given)
     env.reset(num_players)
     player, hits = Player(env), 0
     for turn in range(200):
@@ -96,4 +99,5 @@ def test_an_exact_hit_in_mid_round_shows_no_hands(num_players: int) -> None:
             if last is not None and last["end"] == "exact":
                 hits += 1
                 assert twin.terminated[i] and same_bits(twin.final_observation[i], step.final_observation[i])
+                assert belief == "none" or same_bits(twin.final_belief[i], step.final_belief[i])
     assert hits > 10
