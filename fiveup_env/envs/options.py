@@ -30,7 +30,8 @@ class EnvOptions:
         max_rounds: truncate the episode when that many rounds are over without a winner; None never does.
         starting_scores: raw points per side at the start, None for zero.
         history_length: if positive, observations carry the latest public events of the round (see `write_history`).
-        belief: "none", or "exact": observations carry the exact marginals `belief` (see `Views.belief`).
+        belief: "none", or "exact": observations carry the exact marginals `belief` (see `Views.belief`), which take
+            about 2, 4 and 18 µs a step with 2, 3 and 4 players; a step of `SelfPlayVectorEnv` without takes 0.2 µs.
         hand_size, target, max_pip: a small variant; the defaults are the real game.
 
     Raises:
