@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from fiveup_env.evaluation.play import Progress
+    from fiveup_env.records import Record
 
 # Typer brings its own click from some release on, so click's classes are reached through typer's.
 UsageError: Any = typer.BadParameter.__mro__[1]
@@ -57,6 +58,8 @@ def evaluate(
         tuple[int, int], typer.Option(metavar="LOW HIGH", help="Start at scores drawn from this range of points.")
     ] = (0, 0),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    record: Annotated[str | None, typer.Option(metavar="DIR", help="Write records of the first matches there.")] = None,
+    records: Annotated[int, typer.Option(min=1, max=10**6, help="How many, with --record.")] = 10,
 ) -> None:
     """Play agent A against agent B, every deal once with A on each side.
 
@@ -67,6 +70,12 @@ def evaluate(
     try:
         with _progress_bar(f"{a} against {b}") as progress:
             result = play(a, b, players, matches, seed, max_rounds=max_rounds, start=start, progress=progress)
+        if record is not None:
+            from fiveup_env.evaluation.recording import save_records
+
+            save_records(result, a, b, record, records)
+    except OSError as error:
+        raise UsageError(f"cannot write records to {record}: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
     if as_json:
@@ -101,6 +110,30 @@ def analyse(
     except ValueError as error:
         raise UsageError(str(error)) from error
     Console().print(analysis.show(analysis.analyse(match, worlds=worlds, seed=seed)))
+
+
+@app.command()
+def replay(
+    record: Annotated[str, typer.Argument(metavar="RECORD", help="A file that a recorder wrote.", show_default=False)],
+    boards: Annotated[bool, typer.Option("--boards", help="Show the table after every move.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Verify only, print the last line.")] = False,
+) -> None:
+    """Verify a record of a match against the rules, line by line, and show it."""
+    from fiveup_env.rendering.story import story
+
+    lines = list(story(_read_record(record), boards))
+    print("\n".join(lines[-1:] if quiet else lines))
+
+
+def _read_record(path: str) -> Record:
+    from fiveup_env.records import RecordError, read_record
+
+    try:
+        return read_record(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from error
+    except RecordError as error:
+        raise UsageError(f"{path}, {error}") from error
 
 
 @app.command()

@@ -31,10 +31,11 @@ from fiveup_env.envs.aec_kernels import (
     survey,
 )
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
-from fiveup_env.envs.episodes import seed_of_episode
+from fiveup_env.envs.episodes import first_match, seed_of_episode
 from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.spaces import action_space, observation_space, state_space
 from fiveup_env.envs.transition import TERMINATED
+from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.text import board
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
 from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
@@ -78,7 +79,12 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     Args:
         render_mode: "ansi" (`render` returns the text), "human" (`reset` and `step` print it), or None.
+        record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
+
+    Attributes:
+        recorder: with record=True the `Recorder` of the episode, None before the first reset; its `text()` and `save()`
+            show all hands.
 
     Raises:
         TypeError: if there is no option of that name.
@@ -92,13 +98,15 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         "render_fps": 1,
     }
 
-    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(self, *, render_mode: str | None = None, record: bool = False, **options: Any) -> None:
         super().__init__()
         if render_mode not in (None, *RENDER_MODES):
             choices = ", ".join(map(repr, RENDER_MODES))
             raise ValueError(f"render_mode must be one of {choices} or None, not {render_mode!r}")
         self.options = checked_options(options)
         self.render_mode = render_mode
+        self.recorder: Recorder | None = None
+        self._recording = record
         self._variant, self._starting_scores = self.options.variant, self.options.scores
         self.possible_agents = [f"player_{seat}" for seat in range(self.options.num_players)]
         self.observation_spaces = {agent: observation_space(self.options) for agent in self.possible_agents}
@@ -162,6 +170,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         # PettingZoo's own tests pass an option "options", to see that it is accepted.
         given = {name: value for name, value in (options or {}).items() if name != "options"}
         state, how = self._start(checked_reset_options(given, RESET_OPTIONS), first, episode)
+        recorder = Recorder(self._beginning(state, how), self.possible_agents) if self._recording else None
         self._advance = direct_advance()
         outcome = self._advance(state, how)
         if outcome & STATUS:
@@ -178,6 +187,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self._paid = False
         self._skip_agent_selection = None
         self._inform(self._mask.copy(), (), self._forced() if outcome & FORCED else ())
+        self.recorder = recorder
         if self.render_mode == "human":
             self.render()
 
@@ -204,6 +214,12 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         state["seed"], state["episode"] = np.uint64(first), episode
         state["scores"][0, : len(scores)] = scores
         return state, DEAL
+
+    def _beginning(self, state: np.ndarray, how: int) -> Match:
+        """The match that the episode of a new record starts from."""
+        if how == BEGIN:
+            return Match.of(state["game"][0])
+        return first_match(self.options, int(state["seed"][0]), int(state["episode"][0]), state["scores"][0].tolist())
 
     # step
 
@@ -235,6 +251,9 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             self._pay()
         events = self._events() if outcome & SCORED else ()
         forced = self._forced() if outcome & FORCED else ()
+        if self.recorder is not None:
+            for taken in (action, *(number for _, number in forced)):
+                self.recorder.play(taken)
         if outcome & STATUS:
             self._end(outcome, events, forced)
         else:

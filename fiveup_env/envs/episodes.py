@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy import int64
 
+from fiveup_env.envs.options import EnvOptions
 from fiveup_env.rules.game import ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.match import Match
 from fiveup_env.rules.random import stream
 
 
@@ -50,3 +53,16 @@ def deal_next(game: Game, row: Any) -> None:
 def seed_of_episode(seed: int, episode: int) -> int:
     """`episode_seed` for Python."""
     return episode_seed(seed, episode)
+
+
+def first_match(options: EnvOptions, seed: int, episode: int, scores: Sequence[int]) -> Match:
+    """The match that an episode starts with; `scores` are raw points per side, more than there are sides is fine."""
+    variant = options.variant
+    return Match(
+        variant.num_players,
+        int(seed_of_episode(np.uint64(seed), episode)),
+        scores=scores[: variant.num_sides],
+        hand_size=variant.hand_size,
+        target=variant.target,
+        max_pip=variant.max_pip,
+    )

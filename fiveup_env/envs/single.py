@@ -13,13 +13,14 @@ from fiveup_env.agents.base import own_copy
 from fiveup_env.agents.registry import AgentSpec
 from fiveup_env.encoding.view import View
 from fiveup_env.envs.deals import checked_deal, checked_reset_options
-from fiveup_env.envs.episodes import seed_of_episode
+from fiveup_env.envs.episodes import first_match, seed_of_episode
 from fiveup_env.envs.opponents import DECIDES, ILLEGAL
 from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.seats import agents_around, checked_seat
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.envs.table import Table
 from fiveup_env.envs.transition import TERMINATED, TRUNCATED
+from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.text import board
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match, checked_scores, checked_seed
@@ -77,7 +78,12 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`, and nothing
             changes).
         render_mode: "ansi" (`render` returns the text), or None.
+        record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
+
+    Attributes:
+        recorder: with record=True the `Recorder` of the episode, None before the first reset; its `text()` and `save()`
+            show all hands.
 
     Raises:
         TypeError: if there is no option of that name.
@@ -95,6 +101,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         seat: int | str = "random",
         illegal_action: str = "terminate",
         render_mode: str | None = None,
+        record: bool = False,
         **options: Any,
     ) -> None:
         self.options = checked_options({"num_players": num_players, **options})
@@ -112,6 +119,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         self.set_opponents(opponents, partner)
         self._table = Table(self.options)
         self._variant = self.options.variant
+        self.recorder: Recorder | None = None
+        self._recording = record
         self._seed: int | None = None
         self._episode = -1  # number of the episode in the seed's stream
         self._going_on = False
@@ -153,6 +162,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             scores = given.get("scores", self.options.scores)
             deal_seed = seed_of_episode(np.uint64(first), episode)
             given["deal"] = checked_deal(given["deal"], self._variant, scores, deal_seed)
+            if self._recording and isinstance(given["deal"], Match):
+                Recorder(given["deal"])  # refuses a match that is under way, before anything is changed
         super().reset(seed=None if seed is None else first)
         self._going_on = False
         self._seed, self._episode = first, episode
@@ -161,6 +172,9 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
                 raise ValueError("with this deal the episode ends before the learner is to act: give another one")
             self._episode += 1
         self._going_on = True
+        if self._recording:
+            self.recorder = Recorder(self._beginning(given), self._table.players)
+            self._write_down()
         return self._table.observation(), self._info()
 
     def _next_episode(self, seed: int | None) -> tuple[int, int]:
@@ -168,6 +182,24 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if seed is None and self._seed is not None:
             return self._seed, self._episode + 1
         return checked_seed(seed), 0
+
+    def _beginning(self, given: dict[str, Any]) -> Match:
+        """The match that the episode started from."""
+        deal, episode = given.get("deal"), self._episode
+        scores = given.get("scores")
+        if not isinstance(deal, Match):
+            seed, episode = (self._seed, episode) if deal is None else (deal, 0)
+            assert seed is not None
+            return first_match(self.options, seed, episode, self.options.scores if scores is None else scores)
+        match = deal.copy()
+        if scores is not None:
+            match.game["scores"][: len(scores)] = scores
+        return match
+
+    def _write_down(self) -> None:
+        if self.recorder is not None:
+            for _, taken in self._table.actions:
+                self.recorder.play(taken)
 
     # step
 
@@ -188,6 +220,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if now == ILLEGAL:
             return self._illegal(number)
         self._going_on = now == DECIDES
+        self._write_down()
         info = self._info()
         if now != DECIDES:
             winner = self._table.winner

@@ -206,6 +206,11 @@ class Table:
         return None if winner < 0 else winner
 
     @property
+    def players(self) -> list[str]:
+        """Names of who plays, by seat; "learner" for the learner."""
+        return ["learner" if agent is None else agent_name(agent) for agent in self._agents]
+
+    @property
     def match(self) -> Match:
         """A copy of the match, hidden hands included."""
         return Match.of(self._table["game"][0])

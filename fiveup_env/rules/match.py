@@ -14,11 +14,13 @@ from fiveup_env.rules.game import (
     GAME,
     MATCH_OVER,
     RAW_PER_POINT,
+    ROUND_OVER,
     Game,
     Variant,
     clear_table,
     new_games,
     start_match,
+    start_round,
 )
 from fiveup_env.rules.graph import Layout
 from fiveup_env.rules.kernels import entry
@@ -61,13 +63,15 @@ def _clear(games: np.ndarray) -> None:
 
 
 @entry
-def _step(games: np.ndarray, action: int, mask: np.ndarray) -> bool:
+def _step(games: np.ndarray, action: int, mask: np.ndarray, deal: bool) -> bool:
     """Take the action if it is legal and write the next mask; False and no change if it is not."""
     game = games[0]
     if action >= 0:
         if not rules.is_legal(game, action):
             return False
-        rules.step(game, action)
+        rules.play(game, action)
+        if deal and game.phase == ROUND_OVER:
+            start_round(game)
     rules.write_mask(game, mask)
     return True
 
@@ -212,7 +216,7 @@ class Match:
         return match
 
     def _refresh(self) -> None:
-        _step(self._games, -1, self._mask)
+        _step(self._games, -1, self._mask, True)
 
     # what is known of the match
 
@@ -321,15 +325,20 @@ class Match:
         """Mask of the legal actions, int8 [121]; all zero once the match is over."""
         return self._mask.copy()
 
-    def play(self, action: int) -> tuple[Event, ...]:
+    def play(self, action: int, *, deal: bool = True) -> tuple[Event, ...]:
         """Take one action for the seat to act; returns the scoring events of that step in order.
+
+        Args:
+            action: a legal action.
+            deal: deal the next round at once if this one ends. With False its table is left to look at, and nothing
+                more can be played.
 
         Raises:
             ValueError: if `action` is not an integer from 0 to 120.
             IllegalActionError: if the rules do not allow it now, or the match is over. Nothing is changed.
         """
         number = checked_id(action)
-        if not _step(self._games, number, self._mask):
+        if not _step(self._games, number, self._mask, deal):
             raise IllegalActionError(self._why_not(number))
         return self.events
 
@@ -348,6 +357,8 @@ class Match:
         )
 
     def _why_not(self, action: int) -> str:
+        if self.game.phase == ROUND_OVER:
+            return f"the round is over and the next one is not dealt: nobody may {describe(action)}"
         if self.game.phase == MATCH_OVER:
             return f"the match is over, side {self.winner} has won: nobody may {describe(action)}"
         legal = ", ".join(f"{i} ({describe(i)})" for i in self.legal_actions())
