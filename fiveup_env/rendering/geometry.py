@@ -1,0 +1,373 @@
+"""Places the laid graph on a plane, as people lay it.
+
+The unit is a quarter of a tile: a half is a square of 2 x 2, a tile 4 x 2. Doubles lie crosswise to their line, arms
+leave spinners at right angles, lines go straight on while there is room and turn where there is none. Tiles that are
+not joined keep one unit of distance as long as that can be had.
+
+The layout is placed tile by tile in laying order, so all that lies stays where it is when a tile is added. Only where
+the new tile finds no place others are moved, the latest ones that are in its way first (a search with backjumping).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fiveup_env.rules.actions import Tile
+from fiveup_env.rules.graph import Join, Layout, Port, is_double
+
+Point = tuple[int, int]
+
+FRAME = (44, 30)  # beyond this width and height lines turn where they can
+GAP = 1
+LANE = 5  # how far an open place looks ahead
+NODES = 4000  # tiles that one search may try before it gives up the gap, and then the rules of beauty
+
+# What speaks against a place; only the order matters.
+TURN, CORNER, LEANING, DOUBLE_TURN = 5.0, 6.0, 40.0, 60.0
+BLOCKS, BLOCKED, SPREAD, OVER = 15.0, 8.0, 0.2, 2.0
+
+
+class GeometryError(RuntimeError):
+    """A layout that could not be placed; none is known."""
+
+
+class Box(NamedTuple):
+    """A rectangle, x to the right and y downwards."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether they share more than an edge."""
+        return self.x0 < other.x1 and other.x0 < self.x1 and self.y0 < other.y1 and other.y0 < self.y1
+
+    def grown(self, by: int) -> Box:
+        """The rectangle with a margin."""
+        return Box(self.x0 - by, self.y0 - by, self.x1 + by, self.y1 + by)
+
+    def with_(self, other: Box) -> Box:
+        """The smallest rectangle around both."""
+        return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
+
+    @property
+    def width(self) -> int:
+        """Extent in x."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> int:
+        """Extent in y."""
+        return self.y1 - self.y0
+
+
+class Anchor(NamedTuple):
+    """The middle of the edge at which a port takes a tile, and the direction out of it."""
+
+    x: int
+    y: int
+    dx: int
+    dy: int
+
+    def lane(self, length: int, half_width: int) -> Box:
+        """The strip ahead."""
+        far_x, far_y = self.x + length * self.dx, self.y + length * self.dy
+        wide_x, wide_y = half_width * abs(self.dy), half_width * abs(self.dx)
+        x0, x1 = sorted((self.x, far_x))
+        y0, y1 = sorted((self.y, far_y))
+        return Box(x0 - wide_x, y0 - wide_y, x1 + wide_x, y1 + wide_y)
+
+
+class Placed(NamedTuple):
+    """A tile on the plane.
+
+    Attributes:
+        tile: (low, high).
+        box: its rectangle.
+        low, high: middles of its halves.
+        anchors: port -> where it takes a tile, joined ports included.
+    """
+
+    tile: Tile
+    box: Box
+    low: Point
+    high: Point
+    anchors: dict[str, Anchor]
+
+
+class Plan(NamedTuple):
+    """A placed layout: tiles in laying order, and the rectangle around them."""
+
+    tiles: tuple[Placed, ...]
+    box: Box
+
+    def anchor(self, tile: Tile, port: str) -> Anchor:
+        """Where a port of a laid tile takes, or took, a tile."""
+        return next(placed for placed in self.tiles if placed.tile == tile).anchors[port]
+
+
+def place(layout: Layout) -> Plan:
+    """Place a layout; the same layout, with the same laying order, always comes out the same.
+
+    Raises:
+        GeometryError: if no place was found.
+    """
+    plane = Plane(layout)
+    for level in range(len(layout.tiles)):
+        plane.add(level)
+    return plane.plan()
+
+
+class _Spot(NamedTuple):
+    cost: float
+    box: Box
+    low: Point
+    high: Point
+    anchors: dict[str, Anchor]  # of a double by their first names, see `Plane.plan`
+    by: Anchor | None  # the edge that it shares with its parent, seen from there
+    takes: Anchor | None  # the parent's anchor that is taken by that: another one if it lies at a half's side
+
+
+class Plane:
+    """A layout under way: the tiles so far, and what it takes to add one.
+
+    A double's two line sides, while it lies alone, and its two side arms are each as good as the other (D7), so the
+    first tile there may take either.
+
+    Attributes:
+        searches: how often tiles had to be moved.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._tiles = layout.tiles
+        level = {tile: i for i, tile in enumerate(layout.tiles)}
+        self._joins: list[Join | None] = [None] * len(layout.tiles)
+        self._parents = [-1] * len(layout.tiles)
+        for join in layout.joins:
+            self._joins[level[join.child.tile]] = join
+            self._parents[level[join.child.tile]] = level[join.parent.tile]
+        self._spots: list[_Spot] = []
+        self.searches = 0
+
+    def add(self, level: int) -> None:
+        """Place the tile of that number; all before it must be."""
+        spots = self._ranked(level, GAP, plain=True)
+        if spots:
+            self._spots.append(spots[0])
+            return
+        self.searches += 1
+        before = self._spots
+        for gap, plain in ((GAP, True), (GAP, False), (0, False)):
+            self._spots, self._budget = [], NODES
+            if self._search(0, level, before, gap, plain) is None:
+                return
+        self._spots = before
+        raise GeometryError(f"no place found for tile {self._tiles[level]}, number {level} of {self._tiles}")
+
+    def _search(self, level: int, last: int, before: list[_Spot], gap: int, plain: bool) -> set[int] | None:
+        """Place the tiles from `level` to `last`; None if they lie, else the levels that are to blame."""
+        self._budget -= 1
+        if self._budget < 0:
+            return set()
+        blame = {self._parents[level]}
+        spots = self._ranked(level, gap, plain, blame)
+        if level < len(before):  # what lay well stays, if it can
+            spots.sort(key=lambda spot: spot.box != before[level].box)
+        for spot in spots:
+            self._spots.append(spot)
+            if level == last:
+                return None
+            deeper = self._search(level + 1, last, before, gap, plain)
+            if deeper is None:
+                return None
+            self._spots.pop()
+            if level not in deeper:
+                return deeper
+            blame |= deeper
+        blame.discard(level)
+        return blame
+
+    # where a tile may lie
+
+    def _ranked(self, level: int, gap: int, plain: bool, blame: set[int] | None = None) -> list[_Spot]:
+        """Places that are free, best first; whoever is in the way of the others is noted in `blame`."""
+        parent = self._parents[level]
+        boxes = [spot.box for spot in self._spots]
+        open_lanes: list[tuple[Anchor, Box]] | None = None
+        around = self._bounds()
+        found = []
+        for spot in self._possible(level, blame):
+            if plain and spot.cost >= LEANING:
+                continue
+            grown = spot.box.grown(gap)
+            x0, y0, x1, y1 = grown
+            hit = False
+            for i, (a0, b0, a1, b1) in enumerate(boxes):
+                if i != parent and a0 < x1 and x0 < a1 and b0 < y1 and y0 < b1:
+                    hit = True
+                    if blame is None:
+                        break
+                    blame.add(i)
+            if hit:
+                continue
+            if open_lanes is None:
+                open_lanes = [(anchor, anchor.lane(LANE, 2)) for anchor in self._open()]
+            found.append(spot._replace(cost=spot.cost + self._cost(spot, boxes, open_lanes, around)))
+        found.sort(key=lambda spot: spot.cost)
+        return found
+
+    def _cost(self, spot: _Spot, boxes: list[Box], open_lanes: list[tuple[Anchor, Box]], around: Box | None) -> float:
+        cost = 0.0
+        if around is not None:
+            wide = around.with_(spot.box)
+            cost += SPREAD * (wide.width - around.width + wide.height - around.height)
+            cost += OVER * (max(wide.width, FRAME[0]) - max(around.width, FRAME[0]))
+            cost += OVER * (max(wide.height, FRAME[1]) - max(around.height, FRAME[1]))
+        for anchor, lane in open_lanes:
+            if anchor != spot.takes and spot.box.overlaps(lane):
+                cost += BLOCKS
+        for anchor in spot.anchors.values():
+            lane = anchor.lane(LANE - 1, 1)
+            if lane.overlaps(spot.box) or anchor == _facing(spot.by):
+                continue
+            if any(lane.overlaps(box) for box in boxes):
+                cost += BLOCKED
+        return cost
+
+    def _bounds(self) -> Box | None:
+        if not self._spots:
+            return None
+        around = self._spots[0].box
+        for spot in self._spots:
+            around = around.with_(spot.box)
+        return around
+
+    def _open(self) -> Iterator[Anchor]:
+        """Anchors that may take a tile sooner or later."""
+        taken = {anchor for spot in self._spots for anchor in (spot.takes, _facing(spot.by)) if anchor is not None}
+        for spot in self._spots:
+            yield from (anchor for anchor in spot.anchors.values() if anchor not in taken)
+
+    def _possible(self, level: int, blame: set[int] | None) -> Iterator[_Spot]:
+        """Every place that the joins allow, free or not."""
+        tile, join = self._tiles[level], self._joins[level]
+        if join is None:
+            yield _root(tile)
+            return
+        parent = self._spots[self._parents[level]]
+        if not is_double(join.parent.tile):
+            anchor = parent.anchors[join.parent.port]
+            yield from _from_half(tile, join.child, anchor)
+            return
+        taken = set()
+        for i, other in enumerate(self._joins[: len(self._spots)]):
+            if other is not None and other.parent.tile == join.parent.tile:
+                taken.add(self._spots[i].takes)
+                if blame is not None:
+                    blame.add(i)
+        line = join.parent.port.startswith("line")
+        for name in ("line_a", "line_b") if line else ("arm_a", "arm_b"):
+            anchor = parent.anchors[name]
+            if anchor in taken or anchor == _facing(parent.by):
+                continue
+            yield _straight(tile, join.child, anchor, anchor, 0.0)
+            if not line:
+                for turned in _sides(anchor):
+                    yield _bent(tile, join.child, anchor, turned, LEANING)
+
+    def plan(self) -> Plan:
+        """What lies, with the ports of every double by their own names."""
+        placed = []
+        for level, (tile, spot) in enumerate(zip(self._tiles, self._spots, strict=False)):
+            anchors = self._named(level, spot) if is_double(tile) else spot.anchors
+            placed.append(Placed(tile, spot.box, spot.low, spot.high, anchors))
+        return Plan(tuple(placed), self._bounds() or Box(0, 0, 0, 0))
+
+    def _named(self, level: int, spot: _Spot) -> dict[str, Anchor]:
+        """A double's anchors by port: those that are taken by whom they took, the others in any order."""
+        named = {}
+        if (own := _facing(spot.by)) is not None:
+            named["line_a"] = own
+        for i, other in enumerate(self._joins[: len(self._spots)]):
+            by = self._spots[i].by
+            if other is not None and self._parents[i] == level and by is not None:
+                named[other.parent.port] = by
+        for pair in (("line_a", "line_b"), ("arm_a", "arm_b")):
+            free = [spot.anchors[name] for name in pair if spot.anchors[name] not in named.values()]
+            for name in pair:
+                if name not in named:
+                    named[name] = free.pop(0)
+        return named
+
+
+def _facing(anchor: Anchor | None) -> Anchor | None:
+    """The same edge seen from the other tile."""
+    return None if anchor is None else _turned_round(anchor)
+
+
+def _turned_round(anchor: Anchor) -> Anchor:
+    return Anchor(anchor.x, anchor.y, -anchor.dx, -anchor.dy)
+
+
+def _sides(anchor: Anchor) -> tuple[Anchor, Anchor]:
+    """The anchor turned to its left and to its right."""
+    return Anchor(anchor.x, anchor.y, anchor.dy, -anchor.dx), Anchor(anchor.x, anchor.y, -anchor.dy, anchor.dx)
+
+
+def _root(tile: Tile) -> _Spot:
+    """The opening tile: a double stands, any other tile lies."""
+    if is_double(tile):
+        edge = Anchor(-1, 0, 1, 0)
+        return _double(edge, edge, 0.0)._replace(by=None, takes=None)
+    anchors = {"small": Anchor(-2, 0, -1, 0), "big": Anchor(2, 0, 1, 0)}
+    return _Spot(0.0, Box(-2, -1, 2, 1), (-1, 0), (1, 0), anchors, None, None)
+
+
+def _from_half(tile: Tile, child: Port, anchor: Anchor) -> Iterator[_Spot]:
+    """Places at the free half of a non-double: straight on, around its corner, or by the half's side."""
+    yield _straight(tile, child, anchor, anchor, 0.0)
+    if not is_double(tile):
+        for turned in _sides(anchor):
+            yield _bent(tile, child, anchor, turned, CORNER)
+    half_x, half_y = anchor.x - anchor.dx, anchor.y - anchor.dy
+    for turned in _sides(anchor):
+        side = Anchor(half_x + turned.dx, half_y + turned.dy, turned.dx, turned.dy)
+        yield _straight(tile, child, side, anchor, DOUBLE_TURN if is_double(tile) else TURN)
+
+
+def _straight(tile: Tile, child: Port, by: Anchor, takes: Anchor, cost: float) -> _Spot:
+    if is_double(tile):
+        return _double(by, takes, cost)
+    return _halves(child, by, by, takes, cost)
+
+
+def _bent(tile: Tile, child: Port, by: Anchor, turned: Anchor, cost: float) -> _Spot:
+    return _halves(child, by, turned, by, cost)
+
+
+def _halves(child: Port, by: Anchor, along: Anchor, takes: Anchor, cost: float) -> _Spot:
+    """A non-double with its joined half at the edge `by` and the other one along `along`."""
+    near = (by.x + by.dx, by.y + by.dy)
+    dx, dy = along.dx, along.dy
+    far = (near[0] + 2 * dx, near[1] + 2 * dy)
+    (x0, x1), (y0, y1) = sorted((near[0], far[0])), sorted((near[1], far[1]))
+    open_port = "big" if child.port == "small" else "small"
+    anchors = {child.port: _turned_round(by), open_port: Anchor(far[0] + dx, far[1] + dy, dx, dy)}
+    low, high = (near, far) if child.port == "small" else (far, near)
+    return _Spot(cost, Box(x0 - 1, y0 - 1, x1 + 1, y1 + 1), low, high, anchors, by, takes)
+
+
+def _double(by: Anchor, takes: Anchor, cost: float) -> _Spot:
+    """A double crosswise to the line that comes in at `by`."""
+    x, y, dx, dy = by.x + by.dx, by.y + by.dy, by.dx, by.dy
+    px, py = abs(dy), abs(dx)
+    box = Box(x - abs(dx) - 2 * px, y - abs(dy) - 2 * py, x + abs(dx) + 2 * px, y + abs(dy) + 2 * py)
+    anchors = {
+        "line_a": Anchor(by.x, by.y, -dx, -dy),
+        "line_b": Anchor(x + dx, y + dy, dx, dy),
+        "arm_a": Anchor(x - 2 * px, y - 2 * py, -px, -py),
+        "arm_b": Anchor(x + 2 * px, y + 2 * py, px, py),
+    }
+    return _Spot(cost, box, (x - px, y - py), (x + px, y + py), anchors, by, takes)

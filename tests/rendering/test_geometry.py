@@ -1,0 +1,96 @@
+"""Placed layouts: no overlap, joined halves touch, spinners have their arms at right angles, old tiles stay."""
+
+import random
+
+import pytest
+
+from fiveup_env.rendering.geometry import Box, GeometryError, Plane, place
+from fiveup_env.rules.graph import Layout
+from tests.rendering.layouts import check, grown, prefix, rounds, statistics
+from tests.rendering.worked import layout_of
+from tests.rules.support import PLAYERS
+from tests.rules.test_worked_positions import POSITIONS, laying_order
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_random_rounds(num_players):
+    """R3.1, R4.1 to R4.3: every tile of the ends of 100 random rounds."""
+    measured = statistics(num_players, 100)
+    assert max(width for width, *_ in measured) <= 100 and max(height for _, height, *_ in measured) <= 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_players", PLAYERS)
+@pytest.mark.timeout(7200)
+def test_a_hundred_thousand_random_rounds(num_players):
+    """R3.1, R4.1 to R4.3; `python -m tests.rendering.layouts 100000` prints what comes of it."""
+    assert len(statistics(num_players, 100_000)) == 100_000
+
+
+def test_layouts_up_to_all_tiles():
+    """R4.2, R4.3: grown without hands, most of them to 28 tiles and seven spinners."""
+    rng, full = random.Random(5), 0
+    for _ in range(25):
+        layout = grown(rng)
+        check(layout, place(layout))
+        full += len(layout.tiles) == 28
+    assert full > 3
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_old_tiles_stay(num_players):
+    """Placing one tile more leaves the others where they are, unless a search had to move some."""
+    for layout in rounds(num_players, 6, seed=9):
+        before = None
+        plane = Plane(layout)
+        for count in range(1, len(layout.tiles) + 1):
+            searches = plane.searches
+            plane.add(count - 1)
+            plan = place(prefix(layout, count))
+            check(prefix(layout, count), plan)
+            assert [p.box for p in plan.tiles] == [p.box for p in plane.plan().tiles]
+            if before is not None and plane.searches == searches:
+                assert [p.box for p in plan.tiles[:-1]] == before
+            before = [p.box for p in plan.tiles]
+
+
+def test_the_same_every_time():
+    layout = grown(random.Random(3))
+    assert place(layout) == place(layout)
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=range(len(POSITIONS)))
+def test_worked_positions(position):
+    """R4.1 to R4.5 as the source draws them."""
+    layout = layout_of(position)
+    check(layout, place(layout))
+    assert layout.tiles[0] == laying_order(position)[0]
+
+
+def test_nothing_laid():
+    plan = place(Layout((), ()))
+    assert plan.tiles == () and plan.box == Box(0, 0, 0, 0)
+
+
+def test_a_search_that_gives_up_says_so(monkeypatch):
+    layout = grown(random.Random(4))
+    monkeypatch.setattr("fiveup_env.rendering.geometry.NODES", 1)
+    plane = Plane(layout)
+    monkeypatch.setattr(plane, "_ranked", lambda *a, **k: [])
+    with pytest.raises(GeometryError, match="no place found for tile"):
+        plane.add(0)
+    assert plane.plan().tiles == ()
+
+
+def test_searches_move_tiles_and_leave_a_right_layout():
+    """Layouts in which greedy placing gets stuck: the search finds a way, and what it finds is right."""
+    rng, searched = random.Random(0), 0
+    for _ in range(60):
+        layout = grown(rng)
+        plane = Plane(layout)
+        for level in range(len(layout.tiles)):
+            plane.add(level)
+        if plane.searches:
+            check(layout, plane.plan())
+            searched += 1
+    assert searched > 0
