@@ -82,17 +82,25 @@ def train(given: str, *, out: str | None = None, resume: bool = False, seed: int
             something wrong with the config or the folder.
     """
     config = find_config(given)
-    home, script = folder("training"), script_of(config)
+    training_module(script_of(config)).main(config, out=out, resume=resume, seed=seed)
+
+
+def training_module(name: str) -> Any:
+    """A module of the folder `training`, imported.
+
+    Raises:
+        ConfigError: if this installation has no such folder, or what training needs is not installed.
+    """
+    home = folder("training")
     prefix = f"{PACKAGE.name}." if home.parent == PACKAGE else ""
     if not prefix:
         sys.path.insert(0, str(home.parent))
     try:
-        module = importlib.import_module(f"{prefix}training.{script}")
+        return importlib.import_module(f"{prefix}training.{name}")
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] not in EXTRA:
             raise
         raise ConfigError(f"training needs {error.name}: pip install 'fiveup-env[train]'") from error
-    module.main(config, out=out, resume=resume, seed=seed)
 
 
 def _instead(name: str, there: Iterable[str]) -> str:

@@ -200,6 +200,8 @@ class NetworkPolicy(Policy):
         AgentError: if the file is no whole network of this game, or an argument is out of range.
     """
 
+    num_players: int
+
     def __init__(self, path: str | os.PathLike[str], *, sample: bool = False, temperature: float = 1.0) -> None:
         if not isinstance(sample, bool):
             raise AgentError(f"sample must be true or false, not {sample!r}")

@@ -36,6 +36,15 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
         "pimc": ("fiveup_env.agents.search:PIMC", "sampled worlds, every action played out in each of them"),
         "ismcts": ("fiveup_env.agents.search:ISMCTS", "one search tree over what the seat sees, in sampled worlds"),
+        "partnership-v1": ("fiveup_env.agents.released:partnership_v1", "the released network for four players"),
+        "trio-v1": ("fiveup_env.agents.released:trio_v1", "the released network for three players"),
+        "duel-v1": ("fiveup_env.agents.released:duel_v1", "the released network for two players"),
+        "partnership-v1+search": (
+            "fiveup_env.agents.released:partnership_v1_search",
+            "a search whose prior is that network",
+        ),
+        "trio-v1+search": ("fiveup_env.agents.released:trio_v1_search", "the same for three players"),
+        "duel-v1+search": ("fiveup_env.agents.released:duel_v1_search", "the same for two players"),
     }
 )
 """Name -> (Python path of what makes it, a line for people)."""

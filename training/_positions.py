@@ -1,0 +1,252 @@
+"""Positions that a search has labelled: whole matches in lockstep, a value for every action of every decision.
+
+A *shard* is a file of so many positions from matches of its own. What it holds follows from (source, number of the
+shard) alone, so shards can be made in any order, by any number of processes, and those that are there are kept.
+
+| array    | dtype, shape      | meaning                                                                          |
+|----------|-------------------|----------------------------------------------------------------------------------|
+| codes    | uint8 [N, F]      | the observation of the seat to act, as bare codes                                |
+| mask     | uint8 [N, 16]     | its legal actions (always more than one), packed bits                            |
+| values   | float32 [M]       | the search's mean value of every legal action, position by position, in order of ids |
+| worlds   | uint16 [M]        | how many worlds each mean is over                                                |
+| spread   | float32 [N]       | standard deviation of the best action's value over the worlds                    |
+
+Values are those of the seat's side: chances to win the match (see `agents.equity`). The search sees views only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.agents.base import Policy, is_policy, keys_of
+from fiveup_env.agents.estimates import Estimator, in_the_race
+from fiveup_env.agents.registry import make_agent
+from fiveup_env.agents.search import PIMC
+from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.view import Views
+from fiveup_env.evaluation.kernels import play_choices
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.batch import begin
+from fiveup_env.rules.game import PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.scripts import ConfigError
+
+from ._checkpoint import write_file
+
+TEACHER = "teacher"
+"""Among those who play: the search's own choice."""
+
+LANES = 64  # matches side by side in a shard: few, so that a shard sees whole matches
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where positions come from.
+
+    Attributes:
+        num_players: 2, 3 or 4.
+        teacher: name of the `pimc` agent that labels.
+        players: who plays a side of a match: agent by name (or `teacher`) -> share of the sides.
+        random: share of decisions made at random instead, so that mistakes are seen too.
+        scattered: share of the matches that start from random scores instead of 0 : 0.
+        shard: positions in a shard.
+        seed: decides everything.
+    """
+
+    num_players: int
+    teacher: str
+    players: dict[str, float]
+    random: float
+    scattered: float
+    shard: int
+    seed: int
+
+    def identity(self) -> dict[str, Any]:
+        """All that decides what the positions are; files that play are known by what is in them, not by their place."""
+        players = {}
+        for name, share in self.players.items():
+            path = Path(name)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else None
+            players[f"{path.name} {digest}" if digest else name] = share
+        return asdict(self) | {"players": players}
+
+
+def labeller(spec: str, num_players: int) -> Estimator:
+    """What labels.
+
+    Raises:
+        AgentError: if there is no such agent.
+        ConfigError: if it is no `pimc` with a number of worlds.
+    """
+    agent = make_agent(spec, num_players)
+    if not isinstance(agent, PIMC) or agent.ms is not None:
+        raise ConfigError(f"the teacher must be a pimc agent with a number of worlds, not {spec!r}")
+    return Estimator(agent, num_players)
+
+
+def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
+    """The arrays of a shard."""
+    rng = np.random.default_rng((source.seed, number))
+    variant = Variant(source.num_players)
+    label = labeller(source.teacher, source.num_players)
+    agents = [None if name == TEACHER else _policy(name, source.num_players) for name in source.players]
+    shares = np.array(list(source.players.values())) / sum(source.players.values())
+    games = new_games(LANES, variant)
+    who = np.zeros((LANES, variant.num_sides), np.int64)
+    seeds = np.zeros((2, LANES), np.uint64)  # of the labels, and of those who play
+    fresh, rows = np.arange(LANES), np.arange(LANES)
+    steps = []
+    for _ in range(-(-source.shard // LANES)):
+        if len(fresh):
+            begin(games, fresh, rng.integers(2**64, size=len(fresh), dtype=np.uint64))
+            scores = RAW_PER_POINT * rng.integers(61, size=(len(fresh), variant.num_sides))
+            scores[rng.random(len(fresh)) >= source.scattered] = 0
+            games["scores"][fresh, : variant.num_sides] = scores
+            who[fresh] = rng.choice(len(agents), (len(fresh), variant.num_sides), p=shares)
+            seeds[:, fresh] = rng.integers(2**64, size=(2, len(fresh)), dtype=np.uint64)
+        turns = games["turn"].astype(np.int64)
+        views = Views(games, turns)
+        codes, masks = views.observe(np.uint8)
+        values, worlds, spreads = label(views, keys_of(views, seeds[0]), masks)
+        steps.append((codes, masks, values, worlds, spreads))
+        actions = best_actions(values, worlds)
+        keys = keys_of(views, seeds[1])
+        players = who[rows, turns % variant.num_sides]
+        for i, agent in enumerate(agents):
+            here = np.flatnonzero(players == i)
+            if agent is not None and len(here):
+                actions[here] = agent.act_many(Views(games[here], turns[here]), keys[here])
+        stray = np.flatnonzero(rng.random(LANES) < source.random)
+        actions[stray] = (masks[stray] * rng.random((len(stray), NUM_ACTIONS))).argmax(1)
+        assert play_choices(games, rows, actions, 0) == -1
+        fresh = np.flatnonzero(games["phase"] != PLAYING)
+    codes, masks, values, worlds, spreads = (np.concatenate(part)[: source.shard] for part in zip(*steps, strict=True))
+    legal = masks > 0
+    return {
+        "codes": codes,
+        "mask": np.packbits(legal, axis=1),
+        "values": values[legal],
+        "worlds": worlds[legal].astype(np.uint16),
+        "spread": spreads,
+    }
+
+
+def best_actions(values: np.ndarray, worlds: np.ndarray) -> np.ndarray:
+    """The search's choice: the best of the actions that stayed in the race to its end, int64 [N]."""
+    return np.where(in_the_race(worlds), values, -np.inf).argmax(1)
+
+
+def _policy(name: str, num_players: int) -> Policy:
+    agent = make_agent(name, num_players)
+    if not is_policy(agent):
+        raise ConfigError(f"{name} cannot play while positions are made: it has no act_many")
+    return agent
+
+
+# --------------------------------------------------------------------------------------------- files
+
+
+def shard_file(folder: Path, number: int) -> Path:
+    """Where a shard is kept."""
+    return folder / f"shard-{number:04d}.npz"
+
+
+def write_shard(source: Source, folder: Path, number: int) -> int:
+    """Make a shard and keep it; returns its number."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **make_shard(source, number))
+    write_file(shard_file(folder, number), buffer.getvalue())
+    return number
+
+
+def make_positions(
+    source: Source, folder: Path, count: int, processes: int, progress: Callable[[int, int], None]
+) -> list[Path]:
+    """See to it that so many positions are in a folder, rounded up to whole shards.
+
+    Args:
+        source: where they come from; a folder keeps those of one source.
+        folder: made if it is not there.
+        count: of positions.
+        processes: that make shards at the same time.
+        progress: called with the numbers of positions that were made now, and that are to be made.
+
+    Raises:
+        ConfigError: if the folder holds positions of another source.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    told, identity = folder / "source.json", source.identity()
+    if told.exists() and json.loads(told.read_text()) != identity:
+        raise ConfigError(f"{folder} holds positions of another source (see {told}): choose another folder")
+    write_file(told, json.dumps(identity, indent=2).encode())
+    numbers = range(-(-count // source.shard))
+    missing = [number for number in numbers if not shard_file(folder, number).exists()]
+    for done, _ in enumerate(_made(source, folder, missing, processes), 1):
+        progress(done * source.shard, len(missing) * source.shard)
+    return [shard_file(folder, number) for number in numbers]
+
+
+def _made(source: Source, folder: Path, numbers: list[int], processes: int) -> Iterable[int]:
+    if processes == 1 or len(numbers) < 2:
+        yield from (write_shard(source, folder, number) for number in numbers)
+        return
+    # Forking after compiled code has run can hang; new interpreters cannot.
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(write_shard, source, folder, number) for number in numbers]):
+            yield future.result()
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Labelled positions in memory.
+
+    Attributes:
+        codes: uint8 [N, F].
+        values: float16 [N, 121]: the search's value of every action minus that of its choice, never above 0 and
+            -inf where illegal.
+        value: of the search's choice, float32 [N].
+        spread: float32 [N].
+    """
+
+    codes: np.ndarray
+    values: np.ndarray
+    value: np.ndarray
+    spread: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def load_positions(files: list[Path], num_players: int) -> Positions:
+    """The positions of many shards, in order."""
+    with_sizes = [(file, _rows(file)) for file in files]
+    count = sum(rows for _, rows in with_sizes)
+    codes = np.empty((count, observation_size(num_players)), np.uint8)
+    values = np.full((count, NUM_ACTIONS), -np.inf, np.float16)
+    value, spread = np.empty(count, np.float32), np.empty(count, np.float32)
+    at = 0
+    for file, rows in with_sizes:
+        here = slice(at, at + rows)
+        with np.load(file) as shard:
+            legal = np.unpackbits(shard["mask"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
+            dense, worlds = np.full(legal.shape, -np.inf, np.float32), np.zeros(legal.shape, np.uint16)
+            dense[legal], worlds[legal] = shard["values"], shard["worlds"]
+            codes[here], spread[here] = shard["codes"], shard["spread"]
+        value[here] = dense[np.arange(rows), best_actions(dense, worlds)]
+        values[here] = np.minimum(dense - value[here, None], 0)
+        at += rows
+    return Positions(codes, values, value, spread)
+
+
+def _rows(file: Path) -> int:
+    with np.load(file) as shard:
+        return len(shard["spread"])

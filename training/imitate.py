@@ -1,0 +1,369 @@
+"""A policy that imitates search: `pimc` labels positions with a value for every action, a network learns them.
+
+    fiveup train imitate
+    fiveup train configs/imitate.yaml --out runs/mine --seed 3
+    fiveup train configs/imitate.yaml --out runs/mine --resume
+
+A search looks at hundreds of sampled worlds for one decision; a network that has seen a million of its decisions
+answers in one forward pass, and its errors average out what chance there was in each label. A run goes through stages.
+In the first one the teacher itself plays the matches whose positions are labelled; in later ones the network of the
+stage before does (`players: {network: 1}`), so that it learns what to do where its own mistakes lead (DAgger: Ross,
+Gordon and Bagnell, 2011). What a run leaves in its folder:
+
+- `policy.safetensors`: the network, for `fiveup evaluate` and wherever an agent is named
+- `results.json`: the evaluation that ends the run
+- `config.yaml`: the config as it was used
+- `stage-1/positions`, ...: the labelled positions (see `_positions`); `stage-1/network.safetensors`, ...
+- `learning.jsonl`: a line per epoch: loss, regret, agreement, seconds
+
+With `--resume` positions and finished stages that are there are kept; a stage's learning begins anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from pydantic import Field
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.registry import make_agent
+from fiveup_env.encoding.observation import units
+from fiveup_env.evaluation import evaluate
+from fiveup_env.evaluation.report import report
+from fiveup_env.scripts import ConfigError
+
+from ._checkpoint import write_file
+from ._config import Count, NotNegative, Positive, Section, Share, read_config
+from ._network import PolicyNetwork, load_weights, save_weights
+from ._positions import TEACHER, Positions, Source, labeller, load_positions, make_positions
+from ._run import begin_folder, free_folder
+
+NETWORK = "network"
+"""Among those who play: the network of the stage before."""
+
+# ---------------------------------------------------------------------------------------------- config
+
+
+class Stage(Section):
+    """Positions, and learning from them."""
+
+    positions: Count = Field(description="how many, rounded up to whole shards")
+    teacher: str = Field(default="pimc:worlds=128", description="the search that labels them")
+    players: dict[str, Positive] = Field(
+        default={TEACHER: 3.0, "greedy": 1.0},
+        min_length=1,
+        description="share of the sides that each agent plays; `teacher` is the search's own choice, `network` the "
+        "network of the stage before",
+    )
+    keep: bool = Field(default=True, description="learn from the positions of the stages before as well")
+    epochs: Count = Field(default=4, description="passes over all positions")
+    learning_rate: Positive = Field(default=1e-3, description="of AdamW, at the start; falls to 0 by a cosine")
+
+
+class Network(Section):
+    """A residual perceptron that scores placements; see `_network`."""
+
+    width: Count = Field(default=256, description="of all hidden layers")
+    blocks: int = Field(default=1, ge=0, description="of two layers each")
+    placements: int = Field(
+        default=128, ge=0, description="width of the layers that score placements; 0: an output per action id"
+    )
+
+
+class Learning(Section):
+    """The loss, and how it is made small."""
+
+    temperature: Positive = Field(
+        default=0.01, description="targets are softmax(values / temperature), values being chances to win the match"
+    )
+    value_weight: NotNegative = Field(default=2.0, description="weight of the squared error of the value head")
+    batch: Count = Field(default=1024, description="positions per gradient step")
+    weight_decay: NotNegative = Field(default=0.01, description="of AdamW")
+    max_grad_norm: Positive = Field(default=1.0, description="gradients are scaled down to this norm")
+
+
+class Evaluation(Section):
+    """Matches of the policy, always taking its most likely action, on duplicate deals."""
+
+    opponents: dict[str, Count] = Field(default={"greedy": 4000}, description="against whom, and how many matches")
+    seed: int = Field(default=1, ge=0, lt=2**64, description="of the deals")
+
+
+class Config(Section):
+    """A run."""
+
+    script: Literal["imitate"] = Field(description="this script")
+    players: Literal[2, 3, 4] = Field(default=4, description="seats; four are two partnerships (R1.2)")
+    seed: int = Field(default=0, ge=0, lt=2**32, description="decides the run; on one thread to the last bit")
+    threads: Count = Field(default=1, description="of torch")
+    processes: Count = Field(default=1, description="that make positions; what they make does not depend on it")
+    shard: Count = Field(default=16_384, le=1 << 20, description="positions per file")
+    random: Share = Field(default=0.1, description="share of decisions made at random, so that mistakes are seen too")
+    scattered: Share = Field(default=0.5, description="share of matches that start from random scores, not 0 : 0")
+    holdout: Share = Field(default=0.03, description="share of the shards that are for measuring alone (at least one)")
+    stages: list[Stage] = Field(min_length=1, description="one after the other")
+    network: Network = Field(default=Network(), description="sizes")
+    learning: Learning = Field(default=Learning(), description="the loss")
+    evaluation: Evaluation = Field(default=Evaluation(), description="after the last stage")
+
+
+MAY_CHANGE = frozenset({"threads", "processes", "evaluation"})
+"""Keys that may differ from the first part of a run when it is resumed."""
+
+# ------------------------------------------------------------------------------------------------- run
+
+
+def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
+    """Label, learn, evaluate, and print the result.
+
+    Args:
+        config_file: see `Config`.
+        out: folder of the run; default `runs/<name of the config>`.
+        resume: keep what is in that folder.
+        seed: in place of the config's.
+
+    Raises:
+        ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
+    """
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    folder = Path(out) if out else Path("runs", config_file.stem)
+    config = read_config(config_file, Config, seed=seed)
+    check_agents(config)
+    if resume:
+        config = resumed(folder, config, seed is None)
+    else:
+        free_folder(folder)
+    begin_folder(folder, config)
+    torch.set_num_threads(config.threads)
+    network, files = None, []
+    for number, stage in enumerate(config.stages, 1):
+        here = folder / f"stage-{number}"
+        made = label(config, number, folder, console)
+        files = [*files, made] if stage.keep else [made]
+        if (here / "network.safetensors").exists():
+            network = load_weights(here / "network.safetensors")
+            continue
+        learned, measured = parted(files, config)
+        console.print(f"stage {number}: learning from {len(learned):,} positions, measuring on {len(measured):,}")
+        torch.manual_seed(config.seed * 1000 + number)
+        network = network or PolicyNetwork(config.players, **config.network.model_dump())
+        began = time.monotonic()
+        for line in learn(network, learned, measured, config, stage, console):
+            note(folder, console, {"stage": number} | line)
+        trained = {
+            "script": "imitate",
+            "config": config.model_dump(),
+            "stage": number,
+            "positions": len(learned),
+            "seconds": round(time.monotonic() - began),
+        }
+        save_weights(here / "network.safetensors", network, trained)
+    assert network is not None
+    write_file(folder / "policy.safetensors", (here / "network.safetensors").read_bytes())
+    final_evaluation(config, folder, console)
+
+
+def check_agents(config: Config) -> None:
+    """Refuse what would fail hours later."""
+    for number, stage in enumerate(config.stages, 1):
+        try:
+            labeller(stage.teacher, config.players)
+            for name in stage.players:
+                if name == NETWORK and number == 1:
+                    raise ConfigError("stages.0.players: there is no stage before the first one whose network plays")
+                if name not in (TEACHER, NETWORK):
+                    make_agent(name, config.players)
+        except AgentError as error:
+            raise ConfigError(f"stages.{number - 1}: {error}") from error
+    for name in config.evaluation.opponents:
+        try:
+            make_agent(name, config.players)
+        except AgentError as error:
+            raise ConfigError(f"evaluation.opponents: {error}") from error
+
+
+def resumed(folder: Path, config: Config, any_seed: bool) -> Config:
+    """The config to go on with."""
+    if not (folder / "config.yaml").exists():
+        raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
+    before = read_config(folder / "config.yaml", Config)
+    if any_seed:
+        config = config.model_copy(update={"seed": before.seed})
+    fixed = [name for name in Config.model_fields if name not in MAY_CHANGE]
+    if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
+        raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
+    return config
+
+
+# -------------------------------------------------------------------------------------------- positions
+
+
+def label(config: Config, number: int, folder: Path, console: Console) -> list[Path]:
+    """The files with the positions of a stage; what is missing is made."""
+    stage = config.stages[number - 1]
+    before = str(folder / f"stage-{number - 1}" / "network.safetensors")
+    source = Source(
+        num_players=config.players,
+        teacher=stage.teacher,
+        players={before if name == NETWORK else name: share for name, share in stage.players.items()},
+        random=config.random,
+        scattered=config.scattered,
+        shard=config.shard,
+        seed=config.seed * 1000 + number,
+    )
+    with progress_bar(console, f"stage {number}: positions") as bar:
+        return make_positions(
+            source,
+            folder / f"stage-{number}" / "positions",
+            stage.positions,
+            config.processes,
+            lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total),
+        )
+
+
+def parted(files: list[list[Path]], config: Config) -> tuple[Positions, Positions]:
+    """What is learned from, and what is measured on: the last shards of every stage, from matches of their own."""
+    learned, measured = [], []
+    for shards in files:
+        held = max(1, round(config.holdout * len(shards)))
+        if held >= len(shards):
+            raise ConfigError("stages: a stage needs more positions than a shard: one shard is for measuring alone")
+        learned += shards[:-held]
+        measured += shards[-held:]
+    return load_positions(learned, config.players), load_positions(measured, config.players)
+
+
+# --------------------------------------------------------------------------------------------- learning
+
+
+class Batches:
+    """Positions as tensors.
+
+    Args:
+        positions: see `_positions`.
+        num_players: of the matches.
+        temperature: of the targets.
+    """
+
+    def __init__(self, positions: Positions, num_players: int, temperature: float) -> None:
+        self.codes = torch.from_numpy(positions.codes)
+        self.values = torch.from_numpy(positions.values)
+        self.value = torch.from_numpy(positions.value)
+        self.units = torch.from_numpy(units(num_players).copy())
+        self.temperature = temperature
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Observations float32 [B, F], values less the best one float32 [B, 121] (-inf if illegal), that best one."""
+        return self.codes[rows].float() * self.units, self.values[rows].float(), self.value[rows]
+
+    def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Cross-entropy to the soft targets and squared error of the value (means), and the regret of the argmax [B].
+
+        The regret is what the most likely action loses by the teacher's own estimates. Some of it is chance: the
+        teacher's best action is the best of noisy means.
+        """
+        observation, values, value = self.at(rows)
+        legal = torch.isfinite(values)
+        logits, guess = network(observation, legal)
+        logits = logits.masked_fill(~legal, -1e9)
+        targets = torch.softmax(values / self.temperature, 1)
+        cross_entropy = -(targets * torch.log_softmax(logits, 1)).sum(1).mean()
+        regret = -values.gather(1, logits.argmax(1, keepdim=True))[:, 0]
+        return cross_entropy, ((guess - value) ** 2).mean(), regret
+
+
+def learn(
+    network: PolicyNetwork, learned: Positions, measured: Positions, config: Config, stage: Stage, console: Console
+) -> Any:
+    """Go through the epochs of a stage; yields what there is to say after each of them."""
+    settings = config.learning
+    batches = Batches(learned, config.players, settings.temperature)
+    held = Batches(measured, config.players, settings.temperature)
+    per_epoch = max(1, len(batches) // settings.batch)
+    steps = stage.epochs * per_epoch
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=stage.learning_rate, weight_decay=settings.weight_decay, foreach=True
+    )
+    warm = min(200, max(1, steps // 10))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / warm) * 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
+    )
+    began = time.monotonic()
+    with progress_bar(console, "learning", steps) as bar:
+        for epoch in range(1, stage.epochs + 1):
+            total = 0.0
+            for rows in torch.randperm(len(batches))[: per_epoch * settings.batch].split(settings.batch):
+                cross_entropy, error, _ = batches.losses(network, rows)
+                loss = cross_entropy + settings.value_weight * error
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
+                optimizer.step()
+                schedule.step()
+                total += loss.item()
+                bar.advance(bar.task_ids[0])
+            seconds = time.monotonic() - began
+            yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | measure(network, held)
+
+
+def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
+    """What the network is like on positions that it did not learn from."""
+    sums = {"cross_entropy": 0.0, "value_error": 0.0, "regret": 0.0, "agreement": 0.0}
+    with torch.inference_mode():
+        for rows in torch.arange(len(held)).split(8192):
+            cross_entropy, error, regret = held.losses(network, rows)
+            sums["cross_entropy"] += cross_entropy.item() * len(rows)
+            sums["value_error"] += error.item() * len(rows)
+            sums["regret"] += regret.sum().item()
+            sums["agreement"] += (regret == 0).sum().item()
+    means = {name: total / len(held) for name, total in sums.items()}
+    return means | {"value_error": math.sqrt(means["value_error"])}
+
+
+def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
+    """A line for people, and one for programs."""
+    with (folder / "learning.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    console.print(
+        f"stage {line['stage']}, epoch {line['epoch']}, {line['seconds']:.0f} s: loss {line['loss']:.4f}; held out: "
+        f"{line['cross_entropy']:.4f}, agreement {100 * line['agreement']:.1f}%, regret {100 * line['regret']:.3f}% "
+        f"of a match, value error {100 * line['value_error']:.1f}%"
+    )
+
+
+def final_evaluation(config: Config, folder: Path, console: Console) -> None:
+    """The saved policy against every opponent, as tables and as `results.json`."""
+    results = []
+    for name, matches in config.evaluation.opponents.items():
+        with console.status(f"evaluating against {name}"):
+            policy = folder / "policy.safetensors"
+            results.append(evaluate(policy, name, config.players, matches, config.evaluation.seed))
+    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
+    for result in results:
+        Console().print(report(result))
+
+
+def progress_bar(console: Console, what: str, total: int | None = None) -> Progress:
+    """What is done, time taken and time left; on a terminal only."""
+    bar = Progress(
+        TextColumn(f"{what}: {{task.completed:,.0f}} of {{task.total:,.0f}}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+    bar.add_task(what, total=total or 0)
+    return bar
