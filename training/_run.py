@@ -9,7 +9,16 @@ from typing import Any, TypeVar
 import torch
 import yaml
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from fiveup_env.scripts import ConfigError
 
@@ -91,16 +100,23 @@ def found_device(name: str) -> torch.device:
     return device
 
 
+class Decisions(ProgressColumn):
+    """How many millions of decisions are learned from, of how many."""
+
+    def render(self, task: Task) -> Text:
+        """Such as `1.50 of 20.00 M`."""
+        return Text(f"{task.completed / 1e6:.2f} of {(task.total or 0) / 1e6:.2f} M")
+
+
 def progress_bar(console: Console, total: int) -> Progress:
-    """Decisions learned from, what `speed` says, time taken and time left; on a terminal only."""
+    """Decisions learned from, time left, and what `speed` says, within 80 columns; on a terminal only."""
     bar = Progress(
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} decisions"),
-        BarColumn(),
+        Decisions(),
+        BarColumn(5),
         TaskProgressColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(compact=True),
         TextColumn("{task.fields[speed]}"),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
         console=console,
         disable=not console.is_terminal,
     )

@@ -75,6 +75,19 @@ def run(name: str) -> dict[str, Any]:
     return {"changes": CHANGES[name], "curve": curve, "results": results}
 
 
+def table(known: dict[str, Any]) -> str:
+    """The results as a Markdown table, in the order of `CHANGES`."""
+    lines = ["| run | changes | wins against greedy | 95% interval | curve |", "| --- | --- | ---: | --- | --- |"]
+    for name in (name for name in CHANGES if name in known["runs"]):
+        found = known["runs"][name]
+        rate = found["results"][0]["win_rate"]
+        low, high = (100 * bound for bound in rate["interval"])
+        changes = yaml.safe_dump(found["changes"], default_flow_style=True, width=1000).strip()
+        curve = ", ".join(f"{100 * entry['greedy']:.0f}" for entry in found["curve"])
+        lines.append(f"| {name} | `{changes}` | {100 * rate['value']:.1f}% | {low:.1f} to {high:.1f} | {curve} |")
+    return "\n".join(lines)
+
+
 def main(
     out: Annotated[Path, typer.Option(help="JSON file; results in it are kept")],
     only: Annotated[list[str] | None, typer.Option(help=f"of {', '.join(CHANGES)}; default: all")] = None,

@@ -187,8 +187,8 @@ class Run:
 
     def speed(self, metrics: dict[str, float]) -> str:
         """Samples per second and where the time goes, for the bar."""
-        parts = ", ".join(f"{p} {100 * metrics[f'speed/share_{p}']:.0f}%" for p in ("collect", "infer", "learn"))
-        return f"{metrics['speed/samples']:,.0f}/s ({parts})"
+        parts = ", ".join(f"{p} {100 * metrics[f'speed/share_{p}']:.0f}" for p in ("collect", "infer", "learn"))
+        return f"{metrics['speed/samples']:,.0f}/s ({parts}%)"
 
     # evaluation
 
