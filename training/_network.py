@@ -146,15 +146,24 @@ class PolicyNetwork(Trunk):
 
 
 class Critic(Trunk):
-    """A value from the global state, all hands seen (`fiveup_env.encoding.history.write_state`); for training alone."""
+    """A value from the global state, all hands seen (`fiveup_env.encoding.history.write_state`); for training alone.
 
-    def __init__(self, num_players: int, width: int, blocks: int) -> None:
-        super().__init__(state_size(num_players), width, blocks)
+    Args:
+        num_players, width, blocks: as of `PolicyNetwork`.
+        outlook: values behind the global state that say what every side may get (see `_standing`), the own one first;
+            the own one goes straight into the value as well, by half at the start.
+    """
+
+    def __init__(self, num_players: int, width: int, blocks: int, outlook: int = 0) -> None:
+        super().__init__(state_size(num_players) + outlook, width, blocks)
         self.value = head(width, 1)
+        self.straight = nn.Parameter(torch.tensor([0.5] + [0.0] * (outlook - 1))) if outlook else None
 
     def forward(self, state: torch.Tensor) -> torch.Tensor:
         """Values float [N] for global states float [N, G]."""
         value: torch.Tensor = self.value(self.hidden(state))[:, 0]
+        if self.straight is not None:
+            value = value + state[:, -len(self.straight) :] @ self.straight
         return value
 
 

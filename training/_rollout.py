@@ -59,6 +59,7 @@ class Rollout:
         mix: who plays beside the learner.
         standing: the rewards.
         privileged: also keep the global states.
+        playouts: and with them, as G's last S values, what `Standing.outlook` says.
 
     Attributes:
         observation: float32 [L + 1, N, F]; the last slot is where the next iteration begins. The buffers of
@@ -71,14 +72,22 @@ class Rollout:
     """
 
     def __init__(
-        self, env: SelfPlayVectorEnv, steps: int, mix: Mix, standing: Standing, privileged: bool = False
+        self,
+        env: SelfPlayVectorEnv,
+        steps: int,
+        mix: Mix,
+        standing: Standing,
+        privileged: bool = False,
+        playouts: bool = False,
     ) -> None:
         self._env, self._mix, self._standing = env, mix, standing
+        self._outlook = env.num_sides if playouts else 0
         self._first, self._end = env.num_sides, env.num_sides + steps
         slots, count = self._end + 1, env.num_matches
         self.observation = torch.zeros(slots, count, env.observation_size)
         self.mask = torch.zeros(slots, count, NUM_ACTIONS, dtype=torch.int8)
-        self.state = torch.zeros(slots, count, state_size(env.options.num_players)) if privileged else None
+        size = state_size(env.options.num_players) + self._outlook
+        self.state = torch.zeros(slots, count, size) if privileged else None
         self.action = torch.zeros(slots, count, dtype=torch.int64)
         self.log_prob, self.value = torch.zeros(slots, count), torch.zeros(slots, count)
         self.advantage = torch.zeros(self._end, count)
@@ -106,6 +115,8 @@ class Rollout:
             if self.state is not None:
                 with clock("collect"):
                     write_states(games, self.state[t].numpy())
+                    if self._outlook:
+                        self.state[t, :, -self._outlook :] = torch.from_numpy(self._standing.outlook(now.side))
             with clock("infer"):
                 self.action[t], self.log_prob[t], self.value[t] = act(
                     self.observation[t], self.mask[t], None if self.state is None else self.state[t]

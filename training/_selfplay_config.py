@@ -45,6 +45,10 @@ class Network(Section):
         ge=0,
         description="width of the layers that score placements; 0: an output per action id",
     )
+    critic_playouts: bool = Field(
+        default=False,
+        description="it is also told what every side would get if `greedy` played the round out from here",
+    )
     critic_width: Count = Field(default=256, description="of the privileged critic's hidden layers")
     ignore: list[str] = Field(
         default=[], description="sections of the observation that the network is not to see, for ablations"
@@ -128,6 +132,8 @@ class Config(Section):
             raise ValueError("reward: table needs episode: round and the real game")
         if self.reward == "win" and self.episode != "match":
             raise ValueError("reward: win needs episode: match (a round does not win anything)")
+        if self.network.critic_playouts and not (self.network.privileged_critic and self.episode == "round"):
+            raise ValueError("network.critic_playouts needs network.privileged_critic and episode: round")
         known = [section.name for section in sections(self.players)]
         if unknown := [name for name in self.network.ignore if name not in known]:
             raise ValueError(f"network.ignore: there is no section {unknown[0]!r}; there are {', '.join(known)}")

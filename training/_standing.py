@@ -15,8 +15,10 @@ from __future__ import annotations
 import numpy as np
 
 from fiveup_env.agents.equity import LONGEST, shipped_table
+from fiveup_env.agents.kernels import GREEDY, rollout
 from fiveup_env.envs.step_arrays import StepArrays
 from fiveup_env.envs.vector import SelfPlayVectorEnv
+from fiveup_env.rules.batch import copy_games
 from fiveup_env.rules.game import RAW_PER_POINT
 
 TABLE = "table"
@@ -31,37 +33,57 @@ class Standing:
     """
 
     def __init__(self, env: SelfPlayVectorEnv, scheme: str) -> None:
-        self._env = env
+        self._env, self._scheme, self._sides = env, scheme, env.num_sides
         self._chances = chances_by_opener(env.options.num_players) if scheme == TABLE else None
 
     def begin(self) -> None:
         """Look at the matches as they are now, before the next step."""
         if self._chances is not None:
-            self._before = self._worth()
+            self._before = self._worth(self._env.games["scores"][:, : self._sides], -1)
 
     def after(self, step: StepArrays) -> np.ndarray:
         """Rewards float32 [N, S] of the step just made."""
         if self._chances is None:
             return step.rewards
-        now = self._worth()
+        games, over = self._env.games, step.terminated.nonzero()[0]
+        now = self._worth(games["scores"][:, : self._sides], -1)
         reached = now.copy()
-        over = step.terminated.nonzero()[0]
-        won = step.final_scores[over] == self._env.games["target"][over, None]  # R6.2
-        next_opener = self._env.games["opener"][over] % now.shape[1]  # of the round that has been dealt since
-        scores = step.final_scores[over]
-        reached[over] = np.where(won.any(1, keepdims=True), won, self._worth(scores, next_opener))
-        rewards: np.ndarray = 2 * (reached - self._before)
+        # The opener is that of the round which has been dealt since.
+        reached[over] = self._worth(step.final_scores[over], games["opener"][over] % self._sides)
+        rewards: np.ndarray = reached - self._before
         self._before = now
         return rewards
 
-    def _worth(self, scores: np.ndarray | None = None, opener: np.ndarray | int = -1) -> np.ndarray:
-        """Chance of every side to win the match, float32 [n, S]; an opening side of -1 is the mean over them."""
-        assert self._chances is not None
-        games, sides = self._env.games, self._chances.shape[-1]
-        scores = games["scores"][:, :sides] if scores is None else scores
-        to_go = np.clip((int(games["target"][0]) - scores.astype(np.int64)) // RAW_PER_POINT, 1, LONGEST) - 1
-        chances: np.ndarray = self._chances[(opener, *to_go.T)]
-        return chances
+    def outlook(self, side: np.ndarray) -> np.ndarray:
+        """What every side would get from here to the end of the round if `greedy` played it out, all tiles as they lie.
+
+        Args:
+            side: int [N]: the side that looks.
+
+        Returns:
+            float32 [N, S] in units of the rewards, the looking side first, the others clockwise from it.
+        """
+        games = copy_games(self._env.games)
+        before = self._worth(games["scores"][:, : self._sides], -1)
+        rollout(games, np.full(4, GREEDY), np.zeros(len(games), np.uint64), 1)
+        opener = np.where(games["next_opener"] < 0, -1, games["next_opener"] % self._sides)
+        gained = self._worth(games["scores"][:, : self._sides], opener) - before
+        relative = (side[:, None] + np.arange(self._sides)) % self._sides
+        return np.take_along_axis(gained, relative, 1)
+
+    def _worth(self, scores: np.ndarray, opener: np.ndarray | int) -> np.ndarray:
+        """Standing of every side at these raw scores, float32 [n, S]; an opening side of -1 is the mean over them."""
+        target, scores = int(self._env.games["target"][0]), scores.astype(np.int64)
+        if self._scheme == "points":
+            others = (scores.sum(1, keepdims=True) - scores) / (self._sides - 1)
+            return ((scores - others) / (61 * RAW_PER_POINT)).astype(np.float32)
+        if self._chances is None:
+            best = np.stack([np.delete(scores, side, 1).max(1) for side in range(self._sides)], 1)
+            return ((scores - best) / (2 * target - scores - best)).astype(np.float32)
+        won = scores == target  # R6.2
+        to_go = np.clip((target - scores) // RAW_PER_POINT, 1, LONGEST) - 1
+        chances = np.where(won.any(1, keepdims=True), won, self._chances[(opener, *to_go.T)])
+        return (2 * chances).astype(np.float32)
 
 
 def chances_by_opener(num_players: int) -> np.ndarray:

@@ -39,6 +39,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "opponents_mixed": {"opponents": {"self": 2, "snapshots": 1, "greedy": 1}},
     "reward_table": {"reward": "table"},
     "privileged_critic": {"network": {"privileged_critic": True, "critic_width": 64}},
+    "critic_playouts": {"network": {"privileged_critic": True, "critic_playouts": True, "critic_width": 64}},
     "entropy_low": {"ppo": {"entropy": 0.01, "entropy_end": 0.003}},
     "entropy_high": {"ppo": {"entropy": 0.1, "entropy_end": 0.03}},
     "without_belief": {"network": {"ignore": ["may_hold"]}},

@@ -151,7 +151,8 @@ class Run:
         except AgentError as error:
             raise ConfigError(f"opponents: {error}") from error
         self.learner, standing = Learner(config), Standing(self.env, config.reward)
-        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, standing, config.network.privileged_critic)
+        critic = (config.network.privileged_critic, config.network.critic_playouts)
+        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, standing, *critic)
 
     def compile(self) -> None:
         """Use all compiled code once, before the clock of the run starts; draws no random numbers of the run."""
@@ -259,7 +260,10 @@ class Learner:
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
         self.network.to(self.device).ignore(sizes.ignore)
-        self.critic = Critic(config.players, sizes.critic_width, sizes.blocks) if sizes.privileged_critic else None
+        self.critic: Critic | None = None
+        if sizes.privileged_critic:
+            outlook = (3 if config.players == 3 else 2) if sizes.critic_playouts else 0
+            self.critic = Critic(config.players, sizes.critic_width, sizes.blocks, outlook)
         self.teacher: PolicyNetwork | None = None
         if config.teacher.weight or config.teacher.weight_end:
             self.teacher = load_weights(config.teacher.weights or sizes.start_from or "", config.players)

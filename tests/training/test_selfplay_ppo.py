@@ -115,6 +115,7 @@ def test_every_metric_is_explained(done):
         {"players": 3, "reward": "table", "opponents": {"greedy": 1, "snapshots": 1}},
         {"reward": "win", "episode": "match", "opponents": {"self": 1}},
         {"network": {"width": 16, "blocks": 0, "privileged_critic": True}},
+        {"network": {"width": 16, "privileged_critic": True, "critic_playouts": True}, "reward": "points"},
         {"reward": "points", "mixed_precision": True, "ppo": {"steps": 8, "epochs": 2, "normalize_advantages": False}},
         {"opponents": {"pimc:worlds=2": 1, "self": 3}, "decisions": 200},
         {"players": 2, "variant": {"max_pip": 2, "hand_size": 3, "target": 20}, "opponents": {"self": 1}},
@@ -198,6 +199,8 @@ def test_killed_and_resumed(config, done, tmp_path):
     [
         ({"reward": "win"}, "reward: win needs episode: match"),
         ({"reward": "table", "episode": "match"}, "reward: table needs episode: round"),
+        ({"network": {"critic_playouts": True}}, "needs network.privileged_critic"),
+        ({"network": {"ignore": ["hands"]}}, "there is no section 'hands'; there are hand, laid"),
         ({"teacher": {"weight": 1.0}}, "a teacher needs teacher.weights or network.start_from"),
         ({"network": {"start_from": "no/such.safetensors"}}, "no/such.safetensors"),
         ({"opponents": {"greedi": 1}}, "did you mean 'greedy'"),

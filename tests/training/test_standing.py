@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("torch")
 
 from fiveup_env.agents.equity import shipped_table
+from fiveup_env.agents.kernels import GREEDY, choose_many
 from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.game import Variant
 from tests.envs.vectors import Player
@@ -75,3 +76,36 @@ def test_other_schemes_are_the_envs_own():
         assert (standing.after(step) == step.rewards).all()
         gained += np.abs(step.rewards).sum()
     assert gained > 0
+
+
+@pytest.mark.parametrize("scheme", ["equity", "points", TABLE])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_the_outlook_is_what_greedy_play_then_brings(scheme, num_players):
+    """Playing the rounds out with the greedy agent gives the rewards that were foretold."""
+    env = SelfPlayVectorEnv(
+        32,
+        num_players=num_players,
+        episode="round",
+        continue_match=True,
+        draws="auto",
+        skip_single=True,
+        reward="win" if scheme == TABLE else scheme,
+    )
+    standing, player, sides = Standing(env, scheme), Player(env), env.num_sides
+    step = env.reset(3, scores=np.full(sides, 150))
+    standing.begin()
+    for _ in range(5):
+        step = env.step(player())
+        standing.after(step)
+    side = step.side.astype(int)
+    foretold = standing.outlook(side)
+    gained, going = np.zeros((32, sides)), np.ones(32, bool)
+    while going.any():
+        actions = np.zeros(32, np.int64)
+        choose_many(env.games, GREEDY, np.zeros(32, np.uint64), actions)
+        step = env.step(actions)
+        gained[going] += standing.after(step)[going]
+        going &= ~step.terminated
+    for k in range(sides):
+        np.testing.assert_allclose(foretold[:, k], gained[np.arange(32), (side + k) % sides], atol=1e-4)
+    assert np.abs(foretold).max() > 0.1
