@@ -150,14 +150,15 @@ class Critic(Trunk):
 
     Args:
         num_players, width, blocks: as of `PolicyNetwork`.
-        outlook: values behind the global state that say what every side may get (see `_standing`), the own one first;
-            the own one goes straight into the value as well, by half at the start.
+        playouts: behind the global state stand as many values as there are sides, which say what every side may get
+            (see `_standing`), the own one first; that goes straight into the value as well, by half at the start.
     """
 
-    def __init__(self, num_players: int, width: int, blocks: int, outlook: int = 0) -> None:
+    def __init__(self, num_players: int, width: int, blocks: int, playouts: bool) -> None:
+        outlook = (3 if num_players == 3 else 2) if playouts else 0
         super().__init__(state_size(num_players) + outlook, width, blocks)
         self.value = head(width, 1)
-        self.straight = nn.Parameter(torch.tensor([0.5] + [0.0] * (outlook - 1))) if outlook else None
+        self.straight = nn.Parameter(torch.tensor([0.5] + [0.0] * (outlook - 1))) if playouts else None
 
     def forward(self, state: torch.Tensor) -> torch.Tensor:
         """Values float [N] for global states float [N, G]."""

@@ -69,8 +69,6 @@ from ._run import begin_folder, found_device, free_folder, progress_bar, resumed
 from ._selfplay_config import MAY_CHANGE, Config, Variant
 from ._standing import TABLE, Standing
 
-# ------------------------------------------------------------------------------------------------- run
-
 
 def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
     """Train as the config says, evaluate, and print the result.
@@ -151,8 +149,8 @@ class Run:
         except AgentError as error:
             raise ConfigError(f"opponents: {error}") from error
         self.learner, standing = Learner(config), Standing(self.env, config.reward)
-        critic = (config.network.privileged_critic, config.network.critic_playouts)
-        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, standing, *critic)
+        seen = (config.network.privileged_critic, config.network.critic_playouts)
+        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, standing, *seen)
 
     def compile(self) -> None:
         """Use all compiled code once, before the clock of the run starts; draws no random numbers of the run."""
@@ -246,9 +244,6 @@ class Run:
         self.rollout.restore(state["rollout"])
 
 
-# --------------------------------------------------------------------------------------------- learner
-
-
 class Learner:
     """The networks, and how they act and learn."""
 
@@ -260,10 +255,9 @@ class Learner:
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
         self.network.to(self.device).ignore(sizes.ignore)
-        self.critic: Critic | None = None
+        self.critic = None
         if sizes.privileged_critic:
-            outlook = (3 if config.players == 3 else 2) if sizes.critic_playouts else 0
-            self.critic = Critic(config.players, sizes.critic_width, sizes.blocks, outlook)
+            self.critic = Critic(config.players, sizes.critic_width, sizes.blocks, sizes.critic_playouts)
         self.teacher: PolicyNetwork | None = None
         if config.teacher.weight or config.teacher.weight_end:
             self.teacher = load_weights(config.teacher.weights or sizes.start_from or "", config.players)
@@ -298,8 +292,7 @@ class Learner:
             rollout: after `judge`.
             done: decisions learned from before these, which the schedules go by.
         """
-        ppo, weights = self.config.ppo, self.schedule(done)
-        chosen = rollout.judged
+        ppo, weights, chosen = self.config.ppo, self.schedule(done), rollout.judged
         advantage = rollout.advantage.flatten()
         returns = advantage + rollout.value.flatten()[: len(advantage)]
         if ppo.normalize_advantages:
@@ -323,9 +316,12 @@ class Learner:
                 for name, value in metrics.items():
                     sums[name] = sums.get(name, torch.zeros((), device=self.device)) + value.detach()
         found = {name: float(total) / (parts * ppo.epochs) for name, total in sums.items()}
-        spread = returns[chosen].var() + 1e-8
-        found["value/explained"] = 1 - float((rollout.advantage.flatten()[chosen]).var() / spread)
-        return found | {f"schedule/{name}": value for name, value in weights.items()}
+        unexplained = rollout.advantage.flatten()[chosen].var() / (returns[chosen].var() + 1e-8)
+        return (
+            found
+            | {"value/explained": 1 - float(unexplained)}
+            | {f"schedule/{name}": value for name, value in weights.items()}
+        )
 
     def schedule(self, done: int) -> dict[str, float]:
         """What changes in the course of a run, linearly."""
