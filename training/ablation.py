@@ -28,7 +28,7 @@ BASE: dict[str, Any] = {
     "script": "selfplay_ppo",
     "players": 4,
     "decisions": 1_500_000,
-    "network": {"width": 64, "blocks": 1},
+    "network": {"width": 64, "blocks": 1, "placements": 0},
     "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 1000, "final_matches": 4000},
     "checkpoint_seconds": 600.0,
 }

@@ -317,11 +317,8 @@ class Learner:
                     sums[name] = sums.get(name, torch.zeros((), device=self.device)) + value.detach()
         found = {name: float(total) / (parts * ppo.epochs) for name, total in sums.items()}
         unexplained = rollout.advantage.flatten()[chosen].var() / (returns[chosen].var() + 1e-8)
-        return (
-            found
-            | {"value/explained": 1 - float(unexplained)}
-            | {f"schedule/{name}": value for name, value in weights.items()}
-        )
+        found["value/explained"] = 1 - float(unexplained)
+        return found | {f"schedule/{name}": value for name, value in weights.items()}
 
     def schedule(self, done: int) -> dict[str, float]:
         """What changes in the course of a run, linearly."""

@@ -37,7 +37,7 @@ def selfplay(width: int, blocks: int, threads: int) -> Run:
         "script": "selfplay_ppo",
         "decisions": 10**9,
         "matches": MATCHES,
-        "network": {"width": width, "blocks": blocks},
+        "network": {"width": width, "blocks": blocks, "placements": 0},
         "ppo": {"steps": STEPS, "minibatch": MINIBATCH, "epochs": 1},
         "threads": threads,
     }
