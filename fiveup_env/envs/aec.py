@@ -36,14 +36,13 @@ from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.spaces import action_space, observation_space, state_space
 from fiveup_env.envs.transition import TERMINATED
 from fiveup_env.records.recorder import Recorder
-from fiveup_env.rendering.text import board
+from fiveup_env.rendering.modes import RENDER_MODES, Frame, checked_mode, render_view
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
 from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
 
 Info = dict[str, Any]
 Observation = dict[str, Any]
 
-RENDER_MODES = ("human", "ansi")
 RESET_OPTIONS = ("deal", "scores")
 _DERIVED = ("_advance", "_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
 _NOBODY = np.zeros(NUM_ACTIONS, np.int8)
@@ -78,7 +77,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     The episode ends for all agents at once; each is then stepped once more, with None.
 
     Args:
-        render_mode: "ansi" (`render` returns the text), "human" (`reset` and `step` print it), or None.
+        render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
+            needs the extra `render`); "human" (`reset` and `step` print the table); or None.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -100,11 +100,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     def __init__(self, *, render_mode: str | None = None, record: bool = False, **options: Any) -> None:
         super().__init__()
-        if render_mode not in (None, *RENDER_MODES):
-            choices = ", ".join(map(repr, RENDER_MODES))
-            raise ValueError(f"render_mode must be one of {choices} or None, not {render_mode!r}")
         self.options = checked_options(options)
-        self.render_mode = render_mode
+        self.render_mode = checked_mode(render_mode)
         self.recorder: Recorder | None = None
         self._recording = record
         self._variant, self._starting_scores = self.options.variant, self.options.scores
@@ -373,20 +370,15 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if self._seed is None:
             raise RuntimeError("nothing is dealt yet: call reset() first")
 
-    def render(self) -> str | None:
-        """The table as text: what is public, and the hand of the seat to act, never another one (R2.2).
+    def render(self) -> Frame:
+        """The table as the render mode says: what is public, and the hand of the seat to act, never another one (R2.2).
 
-        Returned with render_mode="ansi", printed with "human". Without a mode there is a warning and None.
+        Without a mode there is a warning and None.
         """
         if self.render_mode is None:
             logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
-        match = self.match
-        text = board(View.of(match))
-        if self.render_mode == "ansi":
-            return text
-        print(text)
-        return None
+        return render_view(View.of(self.match), self.render_mode)
 
     def close(self) -> None:
         """Nothing is held that needs closing."""

@@ -21,12 +21,11 @@ from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.envs.table import Table
 from fiveup_env.envs.transition import TERMINATED, TRUNCATED
 from fiveup_env.records.recorder import Recorder
-from fiveup_env.rendering.text import board
+from fiveup_env.rendering.modes import RENDER_MODES, Frame, checked_mode, render_view
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match, checked_scores, checked_seed
 
 ILLEGAL_ACTIONS = ("terminate", "raise")
-RENDER_MODES = ("ansi",)
 RESET_OPTIONS = ("deal", "scores", "seat")
 
 
@@ -77,7 +76,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         seat: the learner's seat, or "random" for a new lot every episode. Without a partner it stands for its side.
         illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`, and nothing
             changes).
-        render_mode: "ansi" (`render` returns the text), or None.
+        render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
+            needs the extra `render`); "human" (`reset` and `step` print the table); or None.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -105,15 +105,12 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         **options: Any,
     ) -> None:
         self.options = checked_options({"num_players": num_players, **options})
-        for name, value, choices in (
-            ("illegal_action", illegal_action, ILLEGAL_ACTIONS),
-            ("render_mode", render_mode, (None, *RENDER_MODES)),
-        ):
-            if value not in choices:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}")
+        if illegal_action not in ILLEGAL_ACTIONS:
+            choices = ", ".join(map(repr, ILLEGAL_ACTIONS))
+            raise ValueError(f"illegal_action must be one of {choices}, not {illegal_action!r}")
         self._seat = checked_seat(seat, num_players)
         self.illegal_action = illegal_action
-        self.render_mode = render_mode
+        self.render_mode = checked_mode(render_mode)
         self.action_space = action_space()
         self.observation_space = observation_space(self.options)
         self.set_opponents(opponents, partner)
@@ -175,6 +172,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if self._recording:
             self.recorder = Recorder(self._beginning(given), self._table.players)
             self._write_down()
+        if self.render_mode == "human":
+            self.render()
         return self._table.observation(), self._info()
 
     def _next_episode(self, seed: int | None) -> tuple[int, int]:
@@ -221,6 +220,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             return self._illegal(number)
         self._going_on = now == DECIDES
         self._write_down()
+        if self.render_mode == "human":
+            self.render()
         info = self._info()
         if now != DECIDES:
             winner = self._table.winner
@@ -265,8 +266,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             raise ResetNeeded("nothing is dealt yet: call reset() first")
         return self._table.match
 
-    def render(self) -> str | None:
-        """The table as text: what is public, and the hand of the learner's seat to act, never another one (R2.2).
+    def render(self) -> Frame:  # type: ignore[override]
+        """The table as the render mode says: what is public, and the hand of the learner's seat, never another (R2.2).
 
         Without a render mode there is a warning and None.
 
@@ -276,4 +277,4 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
-        return board(View.of(self.match, self._table.seat))
+        return render_view(View.of(self.match, self._table.seat), self.render_mode)

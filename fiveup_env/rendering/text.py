@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fiveup_env.encoding.view import View
+from fiveup_env.rendering.scene import Scene
+from fiveup_env.rendering.unicode import unicode_board
 from fiveup_env.rules.actions import Tile, describe
 from fiveup_env.rules.game import PLAYING, RAW_PER_POINT
 
@@ -20,7 +22,7 @@ def board(view: View) -> str:
     target = int(game.target) // RAW_PER_POINT
     state = f"player_{view.turn} to act" if going_on else "over"
     rows = [f"Round {view.round_number}, {points} of {target} points, {state}"]
-    rows += [f"  {line}" for line in view.layout.lines()]
+    rows += [f"  {line}" for line in unicode_board(Scene.of_view(view))]
     rows.append(f"  ends sum to {view.layout.end_sum}, boneyard {view.boneyard_size}")
     shown = None if going_on or view.last_round is None else view.last_round["hands"]
     for seat, size in enumerate(view.hand_sizes):

@@ -157,7 +157,7 @@ def test_wrong_seeds(seed: Any) -> None:
         ({"hand_size": 8}, ValueError, "do not fit"),
         ({"target": 0}, ValueError, "target"),
         ({"max_pip": 7}, ValueError, "max_pip"),
-        ({"render_mode": "rgb_array"}, ValueError, "render_mode must be one of"),
+        ({"render_mode": "video"}, ValueError, "render_mode must be one of"),
         ({"players": 4}, TypeError, "there is no option 'players': the options are num_players"),
     ],
 )

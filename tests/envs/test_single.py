@@ -328,7 +328,11 @@ def test_a_finished_match_is_no_start() -> None:
         ({"rewards": "win"}, TypeError, "there is no option 'rewards': the options are num_players, episode"),
         ({"draws": "never"}, ValueError, "draws must be one of 'explicit', 'auto', not 'never'"),
         ({"illegal_action": "ignore"}, ValueError, "illegal_action must be one of 'terminate', 'raise', not 'ignore'"),
-        ({"render_mode": "human"}, ValueError, "render_mode must be one of None, 'ansi', not 'human'"),
+        (
+            {"render_mode": "video"},
+            ValueError,
+            "render_mode must be one of 'human', 'ansi', 'svg', 'rgb_array' or None",
+        ),
         ({"seat": 4}, ValueError, 'seat must be "random" or from 0 to 3, not 4'),
         ({"seat": True}, ValueError, "not True"),
         ({"seat": "first"}, ValueError, "not 'first'"),
