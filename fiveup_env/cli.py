@@ -117,11 +117,21 @@ def replay(
     record: Annotated[str, typer.Argument(metavar="RECORD", help="A file that a recorder wrote.", show_default=False)],
     boards: Annotated[bool, typer.Option("--boards", help="Show the table after every move.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Verify only, print the last line.")] = False,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to step through it.")] = None,
 ) -> None:
     """Verify a record of a match against the rules, line by line, and show it."""
     from fiveup_env.rendering.story import story
 
-    lines = list(story(_read_record(record), boards))
+    read = _read_record(record)
+    if html is not None:
+        from fiveup_env.rendering.page import page
+
+        try:
+            with open(html, "w", encoding="utf-8") as file:
+                file.write(page(read))
+        except OSError as error:
+            raise UsageError(f"cannot write {html}: {error.strerror or error}") from error
+    lines = list(story(read, boards))
     print("\n".join(lines[-1:] if quiet else lines))
 
 
