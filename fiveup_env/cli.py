@@ -135,6 +135,43 @@ def replay(
     print("\n".join(lines[-1:] if quiet else lines))
 
 
+@app.command()
+def play(
+    agents: Annotated[
+        list[str], typer.Argument(metavar="PLAYER...", help="For every seat: you, or an agent.", show_default=False)
+    ],
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**64 - 1, help="Of the deals and of the agents.", show_default="a new one")
+    ] = None,
+    practice: Annotated[bool, typer.Option("--practice", help="Moves can be taken back.")] = False,
+    hints: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = "greedy",
+    record: Annotated[str | None, typer.Option(metavar="FILE", help="Keep a record of the match.")] = None,
+) -> None:
+    """Play against and with agents: `fiveup play you greedy`, or four players for two partnerships."""
+    from fiveup_env.agents.registry import make_agent
+    from fiveup_env.evaluation.sitting import Sitting
+    from fiveup_env.evaluation.terminal import play_in_terminal
+    from fiveup_env.rules.match import Match, checked_seed
+
+    if not 2 <= len(agents) <= 4:
+        raise UsageError(f"two to four players sit at the table, not {len(agents)}: fiveup play you greedy")
+    try:
+        seats = [None if name == "you" else make_agent(name, len(agents)) for name in agents]
+        adviser = make_agent(hints, len(agents))
+        number = checked_seed(seed)
+        adviser.reset(number)
+        sitting = Sitting(Match(len(agents), number), seats, number)
+        try:
+            play_in_terminal(sitting, input, print, adviser=adviser, practice=practice)
+        finally:
+            if record is not None:
+                sitting.recorder.save(record)
+    except OSError as error:
+        raise UsageError(f"cannot write {record}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
 def _read_record(path: str) -> Record:
     from fiveup_env.records import RecordError, read_record
 

@@ -266,7 +266,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             raise ResetNeeded("nothing is dealt yet: call reset() first")
         return self._table.match
 
-    def render(self) -> Frame:  # type: ignore[override]
+    def render(self) -> Frame:
         """The table as the render mode says: what is public, and the hand of the learner's seat, never another (R2.2).
 
         Without a render mode there is a warning and None.

@@ -1,0 +1,100 @@
+"""A match in the terminal: people type, agents answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fiveup_env.encoding.view import View
+from fiveup_env.evaluation.sitting import Sitting
+from fiveup_env.rendering.scene import end_text, event_text
+from fiveup_env.rendering.text import board
+from fiveup_env.rules.actions import describe
+
+if TYPE_CHECKING:
+    from fiveup_env.agents.base import Agent
+
+HELP = "a number plays; h: a hint; u: take back (practice); b: the table again; q: leave"
+
+
+def play_in_terminal(
+    sitting: Sitting,
+    ask: Callable[[str], str],
+    tell: Callable[[str], None],
+    *,
+    adviser: Agent | None = None,
+    practice: bool = False,
+) -> None:
+    """Play until the match is over or somebody leaves; an end of the input leaves too.
+
+    What is told at a person's turn is what that seat sees; with several people at one terminal they look in turns.
+
+    Args:
+        ask: shows a prompt and returns a line, or raises EOFError.
+        tell: shows a line.
+        adviser: who is asked for hints.
+        practice: whether moves can be taken back.
+    """
+    tell(HELP)
+    shown_round = 0
+    while True:
+        while (taken := sitting.advance()) is not None:
+            tell(f"  player_{taken[0]} ({sitting.players[taken[0]]}): {describe(taken[1])}")
+            _tell_events(sitting, tell)
+        match = sitting.match
+        if match.winner is not None:
+            tell(board(View.of(match)))
+            tell(f"Side {match.winner} wins the match with exactly {match.variant.target} points.")
+            return
+        if match.round_number != shown_round:
+            shown_round = match.round_number
+            tell(f"--- Round {shown_round}, player_{match.opener} opens")
+        tell(board(View.of(match)))
+        legal = match.legal_actions()
+        for number, action in enumerate(legal, 1):
+            tell(f"  {number}: {describe(action)}")
+        if not _person(sitting, legal, ask, tell, adviser, practice):
+            return
+
+
+def _person(
+    sitting: Sitting,
+    legal: list[int],
+    ask: Callable[[str], str],
+    tell: Callable[[str], None],
+    adviser: Agent | None,
+    practice: bool,
+) -> bool:
+    """One choice, or a taking back; False if the person leaves."""
+    while True:
+        try:
+            line = ask(f"player_{sitting.match.turn}> ").strip().lower()
+        except EOFError:
+            return False
+        if line in ("q", "quit"):
+            return False
+        if line == "b":
+            return True
+        if line == "u" and practice:
+            if sitting.undo():
+                return True
+            tell("There is nothing to take back.")
+        elif line == "u":
+            tell("Moves are taken back in practice only: fiveup play --practice.")
+        elif line == "h":
+            hint = None if adviser is None else int(adviser.act(View.of(sitting.match)))
+            tell("There is no adviser." if hint is None else f"Hint: {legal.index(hint) + 1}: {describe(hint)}")
+        elif line.isascii() and line.isdigit() and 1 <= int(line[:4]) <= len(legal) and len(line) <= 4:
+            sitting.choose(legal[int(line) - 1])
+            _tell_events(sitting, tell)
+            return True
+        else:
+            tell(f"Type a number from 1 to {len(legal)}; {HELP}.")
+
+
+def _tell_events(sitting: Sitting, tell: Callable[[str], None]) -> None:
+    match = sitting.match
+    for event in match.events:
+        tell(f"    {event_text(event)}")
+    if not match.history and match.last_round is not None:
+        tell(f"    the round is over: {end_text(match)}")
