@@ -88,7 +88,7 @@ def test_command(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("builtins.input", lambda prompt: next(answers))
     file = tmp_path / "match.jsonl"
     assert run(["play", "you", "greedy", "--seed", "5", "--record", str(file)]) == 0
-    assert "Hint: " in capsys.readouterr().out and read_record(file).players == ("you", "Greedy")
+    assert "Hint: " in capsys.readouterr().out and read_record(file).players == ("you", "greedy")
 
 
 @pytest.mark.parametrize(
