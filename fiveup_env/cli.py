@@ -41,7 +41,7 @@ def fiveup(
     """Exact 61 Five Up: train, evaluate and look at agents."""
 
 
-AGENT = "A name (see `fiveup info`), a checkpoint file, or package.module:Class."
+AGENT = "A name (see `fiveup info`), a checkpoint file, package.module:Class, or exec:COMMAND."
 
 
 @app.command()
@@ -49,7 +49,12 @@ def evaluate(
     a: Annotated[str, typer.Argument(metavar="A", help=AGENT, show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="The same.", show_default=False)],
     players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
-    matches: Annotated[int, typer.Option(min=1, help="At least so many, rounded up to whole deals.")] = 1000,
+    matches: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="At least so many; with --precision at most.", show_default="1000; with --precision 1000000"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
     max_rounds: Annotated[
         int | None, typer.Option(min=1, max=2**31 - 1, help="Leave a match unfinished after so many rounds.")
@@ -57,19 +62,32 @@ def evaluate(
     start: Annotated[
         tuple[int, int], typer.Option(metavar="LOW HIGH", help="Start at scores drawn from this range of points.")
     ] = (0, 0),
+    precision: Annotated[
+        str | None, typer.Option(metavar="P", help="Go on until ± 0.1 (points per deal) or ± 1% (win rate).")
+    ] = None,
+    processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
+    keep: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep finished parts there, and go on from what is there.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop where an agent fails, instead of a forfeit.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option(min=0.001, help="Seconds a decision may take.", show_default="no limit")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     record: Annotated[str | None, typer.Option(metavar="DIR", help="Write records of the first matches there.")] = None,
     records: Annotated[int, typer.Option(min=1, max=10**6, help="How many, with --record.")] = 10,
 ) -> None:
     """Play agent A against agent B, every deal once with A on each side.
 
-    Prints A's win rate and points per round with 95% intervals.
+    Prints A's points per deal and win rate with 95% intervals. An agent that fails loses that match by forfeit.
     """
     from fiveup_env.evaluation import evaluate as play
 
+    options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
+    options |= {"processes": processes, "folder": keep, "timeout": timeout}
     try:
         with _progress_bar(f"{a} against {b}") as progress:
-            result = play(a, b, players, matches, seed, max_rounds=max_rounds, start=start, progress=progress)
+            result = play(a, b, players, matches, seed, **options, progress=progress)
         if record is not None:
             from fiveup_env.evaluation.recording import save_records
 
@@ -88,6 +106,62 @@ def evaluate(
         from fiveup_env.evaluation.report import report
 
         Console().print(report(result))
+
+
+@app.command()
+def tournament(
+    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help=AGENT, show_default=False)],
+    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
+    matches: Annotated[int, typer.Option(min=1, help="Of every pair, rounded up to whole deals.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
+    processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Play every agent against every other on the same deals, and rate them (Bradley-Terry, Elo points)."""
+    from contextlib import ExitStack
+
+    from fiveup_env.evaluation import ratings
+
+    try:
+        with ExitStack() as bars:
+
+            def watch(what: str) -> Progress:
+                bars.close()
+                return bars.enter_context(_progress_bar(what))
+
+            result = ratings.round_robin(agents, players, matches, seed, watch=watch, processes=processes)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    if as_json:
+        import json
+
+        print(json.dumps(result.as_dict(), indent=2))
+    else:
+        from rich.console import Console
+
+        Console().print(ratings.show(result))
+
+
+@app.command()
+def variance(
+    a: Annotated[str, typer.Argument(metavar="A", help=AGENT, show_default=False)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same.", show_default=False)],
+    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
+    matches: Annotated[int, typer.Option(min=1, help="Played twice: with and without common random numbers.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
+    processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
+) -> None:
+    """Show what duplicate deals, common random numbers and the control variate save in a match-up."""
+    from rich.console import Console
+
+    from fiveup_env.evaluation import variance as measured
+
+    try:
+        with _progress_bar(f"{a} against {b}") as progress:
+            rows = measured.measure(a, b, players, matches, seed, processes, progress)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    Console().print(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
 
 
 @app.command()

@@ -66,7 +66,7 @@ def test_help_without_arguments(capsys):
         (["evaluate", "greedy", "runs/nothing.zip"], "there is no file runs/nothing.zip"),
         (["evaluate", "greedy", "tests.agents.support:Nobody"], "tests.agents.support has no Nobody"),
         (["evaluate", "greedy", "tests.agents.test_registry:ForTwo"], "plays matches of 2 players, not of 4"),
-        (["evaluate", "greedy", "tests.test_cli:Cheat"], "agent Cheat: player_"),
+        (["evaluate", "greedy", "tests.test_cli:Cheat", "--strict"], "agent Cheat: player_"),
         (["dance"], "No such command 'dance'"),
     ],
 )
@@ -101,7 +101,14 @@ def test_a_broken_checkpoint_is_one_line(tmp_path, capsys):
 def test_a_bug_is_not_hidden_as_bad_input():
     """What is not the user's fault keeps its traceback."""
     with pytest.raises(ZeroDivisionError):
-        run(["evaluate", "greedy", "tests.test_cli:Buggy"])
+        run(["evaluate", "greedy", "tests.test_cli:Buggy", "--strict"])
+
+
+def test_failures_are_forfeits_that_are_named(capsys):
+    assert run(["evaluate", "greedy", "tests.test_cli:Buggy", "--matches", "10"]) == 0
+    shown = capsys.readouterr().out
+    assert "tests.test_cli:Buggy lost 10 matches by forfeit" in shown
+    assert "agent Buggy: raised ZeroDivisionError: integer division or modulo by zero" in shown
 
 
 class Buggy(Cheat):

@@ -30,6 +30,10 @@ class AgentError(ValueError):
     """An agent that cannot be made, does not fit the game, or breaks its contract; the message is one line."""
 
 
+class AgentTimeout(AgentError):
+    """An agent that took too long; the message says how long it had."""
+
+
 @runtime_checkable
 class Agent(Protocol):
     """Anything with `reset` and `act`.
@@ -53,10 +57,13 @@ class Policy:
     Attributes:
         kernel: number of the kernel policy that does the same inside compiled code (`agents.kernels`), None if none.
         num_players: the only number of players it can play, None for any.
+        together: deals that an evaluation plays at a time: many where being asked in batches helps, few where a
+            decision takes long.
     """
 
     kernel: int | None = None
     num_players: int | None = None
+    together = 256
     _seed = 0
 
     def __init_subclass__(cls) -> None:

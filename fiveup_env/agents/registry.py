@@ -5,6 +5,7 @@
 - a built-in name: `greedy`
 - a checkpoint file: `runs/mine/policy.safetensors`, `runs/quickstart/policy.zip:sample=true`
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
+- a program of its own: `exec:COMMAND`, see `agents.process`; what follows is the command and no arguments of ours
 
 and the arguments are passed on by keyword: `true` and `false`, integers, decimal numbers, or text.
 """
@@ -57,6 +58,7 @@ CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Suffix of a file -> (Python path of what loads it, a line for people)."""
 
+PROGRAM = "exec:"
 _ARGUMENTS = re.compile(r":(?=[^:]*=)([^:]*)$")
 
 
@@ -80,7 +82,7 @@ def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
 def known() -> str:
     """What can be named, in one line."""
     suffixes = ", ".join(CHECKPOINTS)
-    return f"agents: {', '.join(BUILT_IN)}, a checkpoint file ({suffixes}), or package.module:Class"
+    return f"agents: {', '.join(BUILT_IN)}, a checkpoint file ({suffixes}), package.module:Class, or exec:COMMAND"
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
@@ -114,7 +116,18 @@ def _value(text: str) -> bool | int | float | str:
     return text
 
 
+def file_of(spec: str) -> Path | None:
+    """The checkpoint file that a name stands for, if it is one that is there."""
+    if spec.startswith(PROGRAM):
+        return None
+    path = Path(parse(spec)[0])
+    return path if path.is_file() else None
+
+
 def _from_name(spec: str) -> Agent:
+    if spec.startswith(PROGRAM):
+        named: Agent = _load("fiveup_env.agents.process:ProcessAgent").named(spec.removeprefix(PROGRAM))
+        return named
     what, arguments = parse(spec)
     if what in BUILT_IN:
         return _call(spec, _load(BUILT_IN[what][0]), (), arguments)

@@ -62,6 +62,7 @@ class Searcher(Policy):
 
     ms: float | None
     equity: bool
+    together = 32
 
     def values_are_chances(self, variant: Variant) -> bool:
         """Whether rounds of this game are valued by the chance to win the match."""

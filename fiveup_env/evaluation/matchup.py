@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from fiveup_env.agents.base import agent_name
-from fiveup_env.agents.registry import AgentSpec, make_agent
-from fiveup_env.evaluation.play import Plan, Progress, Results, play_matches
-from fiveup_env.evaluation.statistics import METHOD, Estimate, mean_share, ratio_of_sums
+from fiveup_env.agents.registry import AgentSpec, file_of
+from fiveup_env.evaluation.parts import Folder, Job, play_parts
+from fiveup_env.evaluation.plan import Plan, Results
+from fiveup_env.evaluation.play import Progress
+from fiveup_env.evaluation.statistics import (
+    METHOD,
+    Estimate,
+    Precision,
+    less_luck,
+    mean_share,
+    mean_value,
+    ratio_of_sums,
+)
 from fiveup_env.rules.game import Variant
 from fiveup_env.rules.match import checked_seed
+
+MOST_MATCHES = 1_000_000  # where a precision decides
 
 
 @dataclass(frozen=True)
@@ -26,13 +41,16 @@ class MatchUp:
         seed: decides the deals and what the policies draw.
         max_rounds: rounds after which a match was left unfinished, None for no limit.
         start: lowest and highest score that sides started from, in display points.
-        deals: number of deals; each was played once per side, with A on that side.
+        precision: what was to be reached, None for a fixed number of matches.
+        deals: number of starts; each was played once per side, with A on that side.
         matches: number of matches, deals times sides.
         unfinished: matches without a winner; each counts as won to the chance level.
+        points_per_round: display points of A's side minus the others' mean, per round (that is, per hand dealt).
         win_rate: share of the matches that A won.
         chance: the win rate of equal agents, 1 / sides.
-        points_per_round: display points of A's side minus the others' mean, per round played.
+        points_without_luck, wins_without_luck: the same two, less the luck of lot, deal and draws (`evaluation.luck`).
         rounds_per_match: mean number of rounds.
+        forfeits: matches that A, and that B, lost by forfeit.
         seconds: time it took.
         results: every single match; not compared.
     """
@@ -43,39 +61,60 @@ class MatchUp:
     seed: int
     max_rounds: int | None
     start: tuple[int, int]
+    precision: str | None
     deals: int
     matches: int
     unfinished: int
+    points_per_round: Estimate
     win_rate: Estimate
     chance: float
-    points_per_round: Estimate
+    points_without_luck: Estimate
+    wins_without_luck: Estimate
     rounds_per_match: float
+    forfeits: tuple[int, int]
     seconds: float = field(compare=False)
     results: Results = field(compare=False, repr=False)
 
+    @classmethod
+    def of(cls, names: tuple[str, str], plan: Plan, results: Results, seconds: float, precision: str | None) -> MatchUp:
+        """What matches that were played come to."""
+        rounds, luck = results.rounds.sum(1), results.luck.sum(1)
+        by_a = sum(forfeit.by_a for forfeit in results.forfeits)
+        return cls(
+            a=names[0],
+            b=names[1],
+            num_players=plan.num_players,
+            seed=plan.seed,
+            max_rounds=plan.max_rounds or None,
+            start=plan.start,
+            precision=precision,
+            deals=len(results.winner),
+            matches=results.winner.size,
+            unfinished=int((results.winner < 0).sum()),
+            points_per_round=ratio_of_sums(results.lead.sum(1), rounds),
+            win_rate=mean_share(results.won.mean(1)),
+            chance=1 / plan.sides,
+            points_without_luck=ratio_of_sums(less_luck(results.lead.sum(1), rounds, luck), rounds),
+            wins_without_luck=mean_value(less_luck(results.won.mean(1), np.ones(len(luck)), luck)),
+            rounds_per_match=float(results.rounds.mean()),
+            forfeits=(by_a, len(results.forfeits) - by_a),
+            seconds=seconds,
+            results=results,
+        )
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why matches were forfeit, each reason once, in order of deals."""
+        return tuple(dict.fromkeys(forfeit.reason for forfeit in self.results.forfeits))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text for JSON; an infinite bound is None."""
-        plain: dict[str, Any] = {
-            name: getattr(self, name)
-            for name in (
-                "a",
-                "b",
-                "num_players",
-                "seed",
-                "max_rounds",
-                "start",
-                "deals",
-                "matches",
-                "unfinished",
-                "chance",
-            )
-        }
-        for name in ("win_rate", "points_per_round"):
-            estimate = getattr(self, name)
-            bounds = [bound if math.isfinite(bound) else None for bound in (estimate.low, estimate.high)]
-            plain[name] = {"value": estimate.value, "interval": bounds}
+        names = "a b num_players seed max_rounds start precision deals matches unfinished chance rounds_per_match"
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names.split()}
+        for name in ("points_per_round", "win_rate", "points_without_luck", "wins_without_luck"):
+            plain[name] = getattr(self, name).as_dict()
         return plain | {
-            "rounds_per_match": self.rounds_per_match,
+            "forfeits": {"a": self.forfeits[0], "b": self.forfeits[1], "reasons": list(self.reasons[:10])},
             "seconds": round(self.seconds, 3),
             "method": METHOD,
         }
@@ -85,11 +124,16 @@ def evaluate(
     a: AgentSpec,
     b: AgentSpec,
     num_players: int = 4,
-    matches: int = 1000,
+    matches: int | None = None,
     seed: int = 0,
     *,
     max_rounds: int | None = None,
     start: tuple[int, int] = (0, 0),
+    precision: str | None = None,
+    processes: int = 1,
+    folder: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    timeout: float | None = None,
     progress: Progress | None = None,
 ) -> MatchUp:
     """Play agent A against agent B on duplicate deals.
@@ -101,44 +145,73 @@ def evaluate(
     Args:
         a, b: agents, or what `make_agent` makes one of.
         num_players: 2, 3 or 4.
-        matches: how many at least; rounded up to whole deals.
+        matches: how many at least, rounded up to whole deals; None for 1000. With a precision: how many at most, None
+            for a million.
         seed: decides everything; match i is the same whatever the number of matches.
         max_rounds: leave a match unfinished after so many rounds; None plays to exactly 61 (R9.1).
         start: matches start at scores drawn for each side and deal from this range of display points (0 to 60, both
             ends included); all seatings of a deal start from the same.
+        precision: go on until the half-width of the 95% interval is so small: "0.1" display points per deal, "1%" of
+            the win rate (see `statistics.Precision`).
+        processes: how many play; results do not depend on it.
+        folder: keep finished parts there, and take up what an evaluation of the same left there (agents by name only).
+        strict: raise where an agent fails, instead of counting a forfeit: the other side gets 61 points at once.
+        timeout: seconds that a decision may take (see `evaluation.limits`), None for no limit.
         progress: called now and then with the numbers of matches that are finished and that there are.
 
     Raises:
-        ValueError: if a number is out of range.
-        AgentError: if an agent cannot be made, does not fit, or answers with an illegal action.
+        ValueError: if a number is out of range, or the folder holds something else.
+        AgentError: if an agent cannot be made or does not fit; with `strict` if it fails.
     """
+    wanted = None if precision is None else Precision.parse(precision)
+    matches = (1000 if wanted is None else MOST_MATCHES) if matches is None else matches
     _check("matches", matches, 1, 10**9)
+    _check("processes", processes, 1, 1024)
     if max_rounds is not None:
         _check("max_rounds", max_rounds, 1, 2**31 - 1)
     _check("start[0]", start[0], 0, 60)
     _check("start[1]", start[1], int(start[0]), 60)
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}")
     sides = Variant(num_players).num_sides
     plan = Plan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0, (start[0], start[1]))
-    agent_a, agent_b = make_agent(a, num_players), make_agent(b, num_players)
+    job = Job(a, b, num_players, strict, timeout)
+    names = tuple(_name(spec, agent) for spec, agent in zip((a, b), job.agents(), strict=True))
     began = time.perf_counter()
-    results = play_matches(agent_a, agent_b, plan, progress or (lambda done, total: None))
-    return MatchUp(
-        a=_name(a, agent_a),
-        b=_name(b, agent_b),
-        num_players=plan.num_players,
-        seed=plan.seed,
-        max_rounds=max_rounds,
-        start=plan.start,
-        deals=plan.deals,
-        matches=plan.matches,
-        unfinished=int((results.winner < 0).sum()),
-        win_rate=mean_share(results.won.mean(1)),
-        chance=1 / sides,
-        points_per_round=ratio_of_sums(results.lead.sum(1), results.rounds.sum(1)),
-        rounds_per_match=float(results.rounds.mean()),
-        seconds=time.perf_counter() - began,
-        results=results,
+
+    def so_far(results: Results) -> MatchUp:
+        seconds = time.perf_counter() - began
+        return MatchUp.of((names[0], names[1]), plan, results, seconds, str(wanted) if wanted else None)
+
+    def precise(results: Results) -> bool:
+        found = so_far(results)
+        assert wanted is not None
+        return wanted.reached(found.win_rate if wanted.of_wins else found.points_per_round, found.deals)
+
+    results = play_parts(
+        job,
+        plan,
+        progress or (lambda done, total: None),
+        processes=int(processes),
+        folder=None if folder is None else Folder(folder, _identity(job, plan)),
+        enough=precise if wanted else None,
     )
+    return so_far(results)
+
+
+def _identity(job: Job, plan: Plan) -> dict[str, Any]:
+    """What decides the result of a deal: names, contents of checkpoint files, options, the version."""
+    from fiveup_env import __version__
+
+    about: dict[str, Any] = {"version": __version__, "num_players": plan.num_players, "seed": plan.seed}
+    about |= {"max_rounds": plan.max_rounds, "start": list(plan.start), "strict": job.strict, "timeout": job.timeout}
+    for key, spec in (("a", job.a), ("b", job.b)):
+        if not isinstance(spec, str | os.PathLike):
+            raise ValueError(f"agent {key.upper()} must be given by name where partial results are kept")
+        about[key] = os.fspath(spec)
+        if (path := file_of(os.fspath(spec))) is not None:
+            about[f"{key} sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return about
 
 
 def _name(spec: AgentSpec, agent: object) -> str:

@@ -13,7 +13,7 @@ from fiveup_env.agents.base import Agent, AgentError, agent_name, is_policy, own
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.encoding.view import View
 from fiveup_env.evaluation.matchup import MatchUp
-from fiveup_env.evaluation.play import DEALS, POLICIES, Plan
+from fiveup_env.evaluation.plan import DEALS, POLICIES, Plan
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.game import MAX_PLAYERS

@@ -85,7 +85,7 @@ def test_names():
 def test_as_dict_is_json():
     plain = json.loads(json.dumps(evaluate("greedy", "random", 4, 2).as_dict(), allow_nan=False))
     assert plain["win_rate"]["interval"] == [0, 1]  # a lone deal
-    assert plain["points_per_round"]["interval"] == [None, None]
+    assert plain["points_per_round"]["interval"] == plain["wins_without_luck"]["interval"] == [None, None]
     assert (plain["a"], plain["b"], plain["matches"], plain["chance"]) == ("greedy", "random", 2, 0.5)
 
 
@@ -100,6 +100,11 @@ def test_as_dict_is_json():
         ({"start": (-1, 5)}, r"start\[0\] must be an integer from 0 to 60, not -1"),
         ({"start": (30, 20)}, r"start\[1\] must be an integer from 30 to 60, not 20"),
         ({"start": (0, 61)}, r"start\[1\] must be an integer from 0 to 60, not 61"),
+        ({"processes": 0}, "processes must be an integer from 1 to 1024, not 0"),
+        ({"timeout": 0.0}, "timeout must be a positive number of seconds, not 0.0"),
+        ({"precision": "tight"}, r"a precision is written 0.1 \(points per deal\) or 1% \(win rate"),
+        ({"precision": "0"}, "a precision is written"),
+        ({"precision": "50%"}, "a precision is written"),
         ({"b": "nobody"}, "there is no agent 'nobody'"),
     ],
 )
@@ -126,7 +131,7 @@ def test_the_report_says_it_all(num_players):
         assert piece in text
     assert f"{result.points_per_round.value:+.2f}" in text
     assert "95% interval" in text and "Wilson" in text and "6 matches" in text
-    assert table(result).row_count == 2
+    assert table(result).row_count == 4
 
 
 def test_the_report_names_unfinished_matches():

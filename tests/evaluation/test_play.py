@@ -12,7 +12,8 @@ from fiveup_env.agents.base import AgentError, Policy
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.evaluation import play
-from fiveup_env.evaluation.play import DEALS, POLICIES, Plan, Results, play_compiled, play_lockstep, play_matches
+from fiveup_env.evaluation.plan import DEALS, POLICIES, Plan, Results
+from fiveup_env.evaluation.play import play_compiled, play_lockstep, play_matches
 from fiveup_env.rules.match import Match
 from tests.agents.support import First, Last, OneByOne, Rng
 from tests.rules.support import scaled
@@ -25,6 +26,7 @@ def same(one: Results, other: Results) -> bool:
         np.array_equal(one.winner, other.winner)
         and np.array_equal(one.scores, other.scores)
         and np.array_equal(one.rounds, other.rounds)
+        and np.allclose(one.luck, other.luck, atol=1e-9)
     )
 
 
@@ -127,7 +129,7 @@ def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypa
     monkeypatch.setattr(play, "LANES_ONE_BY_ONE", 3)
     pages: list = []
     plan = Plan(num_players, scaled(4, 0.5), 5)
-    play_matches(Diary(pages), Random(), plan, silent)
+    play_matches(Diary(pages), Random(), plan, silent, strict=True)
     seats = 2 if num_players == 4 else 1  # A's seats in a match
     assert len(pages) == plan.matches * seats
     # The seatings of a deal give a seat the same seed; other seats and deals have others.
@@ -172,10 +174,10 @@ def test_an_answer_that_is_no_legal_action(answer, message):
 
 def _all_lanes(agent: Policy) -> None:
     """Sixteen lanes in which side A opens: other openers are asked first by B, who plays on."""
-    table = play._Lanes(16, Plan(4, 8, 0))
+    table = play._Lanes(16, Plan(4, 8, 0), strict=True)
     table.start(np.arange(16), np.arange(16))
     table.a_side[:] = table.games["turn"] % 2
-    table.ask(play._Batched(agent), 0)
+    table.ask(play._Batched(agent, play._Limit(strict=True)), 0)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_an_act_that_is_no_legal_action(answer, message):
             return answer
 
     with pytest.raises(AgentError, match=message):
-        play_matches(Says(), Random(), Plan(4, 1, 0), silent)
+        play_matches(Says(), Random(), Plan(4, 1, 0), silent, strict=True)
 
 
 def test_won_and_lead():

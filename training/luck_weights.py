@@ -1,0 +1,106 @@
+"""Fits the value function of the control variate (`fiveup_env.evaluation.luck`) on greedy self-play.
+
+    python -m training.luck_weights [--rounds 200000] [--seed 7] [--out fiveup_env/evaluation/data/luck.npz]
+
+Single rounds, at scores drawn evenly from 0 to 60, are played by greedy players. What the round brought each side is
+regressed on where the tiles were dealt, on what the tiles drawn were worth in excess of what was to be expected, and on
+who opened. All regressors have mean zero whoever plays, so the fit decides how much variance goes and nothing else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from fiveup_env.agents.equity import shipped_table
+from fiveup_env.agents.kernels import GREEDY
+from fiveup_env.evaluation.kernels import DRAW_POINTS, FEATURES, play_kernels, start_matches
+from fiveup_env.evaluation.luck import WEIGHTS, new_luck
+from fiveup_env.evaluation.plan import DEALS, POLICIES, Plan
+from fiveup_env.rules.game import RAW_PER_POINT, new_games
+from fiveup_env.rules.tiles import NUM_TILES
+
+CHUNK = 50_000
+
+
+def leads(scores: np.ndarray) -> np.ndarray:
+    """Display points of every side above the mean of the others, float64 [N, sides]."""
+    points = scores.astype(np.float64) / RAW_PER_POINT
+    sides = points.shape[1]
+    return (points - points.mean(1, keepdims=True)) * sides / (sides - 1)
+
+
+def play(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Rounds of a plan: regressors float64 [N, sides, X] and leads float64 [N, sides], sides counted from the opener's.
+
+    The regressors of a side are: 1 per place and tile dealt there, the features of its draws less those of the others',
+    and 1 if it opened.
+    """
+    sides, players, n = plan.sides, plan.num_players, plan.deals
+    rows, scores, table = np.arange(n), plan.scores(), shipped_table(players)
+    no_deal = np.zeros((sides, players, NUM_TILES))
+    opener_first = np.empty((n, sides), np.int64)
+    places, drawn = np.zeros((n, players, NUM_TILES)), np.zeros((n, sides, len(FEATURES)))
+    for f in range(len(FEATURES)):
+        unit = np.zeros(len(FEATURES) + 1)
+        unit[f] = 1
+        games, luck = new_games(n, plan.variant), new_luck(n)
+        arrays = (no_deal, unit, table, luck)
+        start_matches(games, rows, plan.seeds(DEALS), scores, *arrays)
+        openers = games["opener"].astype(np.int64)
+        for k in range(players):
+            hands = games["hands"][rows, (openers + k) % players]
+            places[:, k] = hands[:, None] >> np.arange(NUM_TILES, dtype=np.uint32) & 1
+        opener_first[:] = (openers % sides)[:, None] + np.arange(sides)
+        opener_first %= sides
+        play_kernels(games, np.full(4, GREEDY), plan.seeds(POLICIES), 1, *arrays)
+        drawn[:, :, f] = luck[rows[:, None], DRAW_POINTS, opener_first]
+    gained = leads(games["scores"][:, :sides]) - leads(scores[:, :sides])
+    per_side = np.repeat(places.reshape(n, 1, -1), sides, 1)
+    return np.concatenate([per_side, drawn], 2), gained[rows[:, None], opener_first]
+
+
+def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Weights of the deal [sides, players, 28] and of draws and lot [F + 1], and the share of variance explained."""
+    whole = Plan(num_players, rounds, seed, 1, (0, 60))
+    sides, cells, features = whole.sides, num_players * NUM_TILES, len(FEATURES)
+    # One system: a deal's weights are per side, a draw's are shared by all sides. The constants are the lot's.
+    size = sides * cells + features + sides
+    left, right, square = np.zeros((size, size)), np.zeros(size), 0.0
+    for first in range(0, rounds, CHUNK):
+        x, y = play(whole.part(first, min(CHUNK, rounds - first)))
+        for j in range(sides):
+            columns = np.r_[j * cells : (j + 1) * cells, sides * cells : sides * cells + features, size - sides + j]
+            xj = np.concatenate([x[:, j], np.ones((len(x), 1))], 1)
+            left[np.ix_(columns, columns)] += xj.T @ xj
+            right[columns] += xj.T @ y[:, j]
+        square += float((y**2).sum())
+    solution = np.linalg.lstsq(left, right, rcond=1e-10)[0]
+    deal = solution[: sides * cells].reshape(sides, num_players, NUM_TILES)
+    lot = solution[size - sides] + deal[0].mean(1).sum() * 5
+    draw = np.append(solution[sides * cells : sides * cells + features], lot)
+    return deal - deal.mean(2, keepdims=True), draw, float(solution @ right / square)
+
+
+def main(
+    rounds: Annotated[int, typer.Option(min=1000, help="For every number of players.")] = 200_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the deals.")] = 7,
+    out: Annotated[Path, typer.Option(help="The file to write.")] = WEIGHTS,
+) -> None:
+    """Fit the value function for 2, 3 and 4 players."""
+    arrays = {}
+    for num_players in (2, 3, 4):
+        deal, draw, share = fit(num_players, rounds, seed)
+        arrays |= {f"deal_{num_players}": deal.astype(np.float32), f"draw_{num_players}": draw.astype(np.float32)}
+        named = ", ".join(f"{name} {worth:+.2f}" for name, worth in zip((*FEATURES, "opening"), draw, strict=True))
+        print(f"{num_players} players: {100 * share:.1f}% of the variance of a round; {named}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(out, **arrays)
+    print(f"{out}: {out.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    typer.run(main)
