@@ -4,8 +4,6 @@ import json
 import sys
 
 for line in sys.stdin:
-    position = json.loads(line)
-    room = position["target"] - position["scores"][position["seat"] % len(position["scores"])]
-    worth = [option["credit"] if option["credit"] <= room else -1 for option in position["legal"]]
-    best = worth.index(max(worth))
-    print(json.dumps({"action": position["legal"][best]["action"]}), flush=True)
+    legal = json.loads(line)["legal"]
+    best = max(legal, key=lambda option: option.get("credit", 0))
+    print(json.dumps({"action": best["action"]}), flush=True)

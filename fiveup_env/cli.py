@@ -73,6 +73,12 @@ def evaluate(
     timeout: Annotated[
         float | None, typer.Option(min=0.001, help="Seconds a decision may take.", show_default="no limit")
     ] = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Write a report card there, index.html and report.json.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--compare", metavar="DIR", help="Then compare with the report card there.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     record: Annotated[str | None, typer.Option(metavar="DIR", help="Write records of the first matches there.")] = None,
     records: Annotated[int, typer.Option(min=1, max=10**6, help="How many, with --record.")] = 10,
@@ -81,19 +87,29 @@ def evaluate(
 
     Prints A's points per deal and win rate with 95% intervals. An agent that fails loses that match by forfeit.
     """
+    from fiveup_env.evaluation import card
+    from fiveup_env.evaluation import compare as cards
     from fiveup_env.evaluation import evaluate as play
 
     options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
     options |= {"processes": processes, "folder": keep, "timeout": timeout}
+    comparison = None
     try:
+        before = None if against is None else cards.read_report(against)
         with _progress_bar(f"{a} against {b}") as progress:
             result = play(a, b, players, matches, seed, **options, progress=progress)
         if record is not None:
             from fiveup_env.evaluation.recording import save_records
 
             save_records(result, a, b, record, records)
+        command = _command(sys.argv[1:])
+        if report is not None:
+            print(f"report: {card.write_report(result, report, command)}", file=sys.stderr)
+        if before is not None:
+            comparison = cards.compare(before, card.as_json(result, command))
     except OSError as error:
-        raise UsageError(f"cannot write records to {record}: {error.strerror or error}") from error
+        where = f"records to {record}" if report is None else f"the report to {report}"
+        raise UsageError(f"cannot write {where}: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
     if as_json:
@@ -103,9 +119,35 @@ def evaluate(
     else:
         from rich.console import Console
 
-        from fiveup_env.evaluation.report import report
+        from fiveup_env.evaluation.report import report as tables
 
-        Console().print(report(result))
+        Console().print(tables(result))
+        if comparison is not None:
+            Console().print(cards.show(comparison))
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """What was typed, as it would be typed again."""
+    import shlex
+
+    return shlex.join(["fiveup", *arguments])
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(metavar="REPORT", help="The folder of a report card.", show_default=False)],
+    second: Annotated[str, typer.Argument(metavar="REPORT", help="Another.", show_default=False)],
+) -> None:
+    """Show what a second report card says more or less than a first one, with 95% intervals."""
+    from rich.console import Console
+
+    from fiveup_env.evaluation import compare as cards
+
+    try:
+        found = cards.compare(cards.read_report(first), cards.read_report(second))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    Console().print(cards.show(found))
 
 
 @app.command()

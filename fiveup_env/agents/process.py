@@ -20,7 +20,6 @@ from typing import Any
 from fiveup_env.agents.base import AgentError, AgentTimeout, Policy
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, Lay, Lead, decode, describe
-from fiveup_env.rules.scoring import credit_of
 
 PROTOCOL = 1
 TIMEOUT = 10.0
@@ -53,9 +52,12 @@ def request(view: View, key: int) -> dict[str, Any]:
 
 
 def _option(view: View, action: int) -> dict[str, Any]:
-    named, option = decode(action), {"action": action, "text": describe(action)}
+    named = decode(action)
+    option: dict[str, Any] = {"action": action, "text": describe(action)}
     if isinstance(named, Lead):
-        option |= {"tile": named.tile, "onto": "table", "credit": int(credit_of(sum(named.tile)))}
+        both = sum(named.tile)  # R5.1, R4.4: the opening tile counts both halves, doubles too
+        room = int(view.game.target) - view.scores[view.seat % len(view.scores)]
+        option |= {"tile": named.tile, "onto": "table", "credit": both if both % 5 == 0 and both <= room else 0}
     elif isinstance(named, Lay):
         points = float(view.sections()["credits"][action - LAY_DOUBLE]) * 8
         option |= {"tile": named.tile, "pip": named.pip, "onto": named.onto, "credit": 5 * round(points)}

@@ -6,7 +6,7 @@ Hunter, 2004). All pairs play the same deals, so their results go together; inte
 covariance of the pairs' results over deals, whatever that is. A half match added to every pair keeps ratings finite
 where one side won all.
 
-Whether one number an agent says it all is tested: the pairs' residuals against what chance leaves of them (chi square),
+Whether one number an agent says it all is tested: the pairs' residuals against what chance leaves of them (Hotelling's T²),
 and by name every circle in which A beats B, B beats C, C beats A, each beyond its interval.
 """
 
@@ -40,7 +40,7 @@ class Ratings:
 
     Attributes:
         ratings: Elo points of every agent, mean zero, with 95% intervals.
-        deviation: chi square of the pairs' residuals, with `freedom` degrees of freedom.
+        deviation: T² of the pairs' residuals, with `freedom` degrees of freedom.
         freedom: pairs less what was fitted; with zero there is nothing to test.
         p_value: chance of so large a deviation if one number an agent says it all; 1 with nothing to test.
     """
@@ -87,13 +87,15 @@ def bradley_terry(pairs: Sequence[tuple[int, int]], shares: np.ndarray, sides: i
     left = np.eye(count) - weight[:, None] * (sign @ effect)
     residual = won - model
     deviation = float(residual @ np.linalg.pinv(left @ spread @ left.T, rcond=1e-8, hermitian=True) @ residual)
-    return Ratings(ratings, deviation, freedom, chi_square_tail(deviation, freedom))
+    rest = deals - freedom  # Hotelling: the spread is an estimate from so many deals
+    p_value = f_tail(deviation * rest / (freedom * (deals - 1)), freedom, rest) if rest > 0 else 1.0
+    return Ratings(ratings, deviation, freedom, p_value)
 
 
-def chi_square_tail(value: float, freedom: int) -> float:
-    """Chance that chi square is larger (Wilson and Hilferty's cube root, 1931; right to about 0.01)."""
-    spread = 2 / (9 * freedom)
-    return 1 - NormalDist().cdf(((max(value, 0.0) / freedom) ** (1 / 3) - 1 + spread) / math.sqrt(spread))
+def f_tail(value: float, freedom: int, rest: int) -> float:
+    """Chance that an F of these degrees of freedom is larger (Paulson's cube root, 1942; right to about 0.01)."""
+    one, two, root = 2 / (9 * freedom), 2 / (9 * max(rest, 1)), max(value, 0.0) ** (1 / 3)
+    return 1 - NormalDist().cdf(((1 - two) * root - (1 - one)) / math.sqrt(two * root**2 + one))
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ class RoundRobin:
             "agents": list(self.agents),
             "ratings": {name: estimate.as_dict() for name, estimate in rated},
             "one_number_is_enough": {
-                "chi_square": self.ratings.deviation,
+                "t_square": self.ratings.deviation,
                 "freedom": self.ratings.freedom,
                 "p_value": self.ratings.p_value,
                 "circles": [list(circle) for circle in self.circles],
@@ -198,7 +200,7 @@ def show(result: RoundRobin) -> Group:
     r = result.ratings
     lines = [f"{a} beats {b} beats {c} beats {a}" for a, b, c in result.circles] or ["no circle beyond the intervals"]
     if r.freedom:
-        lines.append(f"one number an agent: chi square {r.deviation:.1f} at {r.freedom}, p = {r.p_value:.3f}")
+        lines.append(f"one number an agent: T² {r.deviation:.1f} at {r.freedom}, p = {r.p_value:.3f}")
     return Group(rated, cross, *(Text(line, style="dim") for line in lines))
 
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from fiveup_env.cli import run
-from fiveup_env.evaluation.ratings import ELO, bradley_terry, chi_square_tail, round_robin, show
+from fiveup_env.evaluation.ratings import ELO, bradley_terry, f_tail, round_robin, show
 from tests.agents.support import First
 from tests.rules.support import scaled
 
@@ -65,11 +65,12 @@ def test_a_circle_is_seen():
 
 
 @pytest.mark.parametrize(
-    ("value", "freedom", "tail"), [(3.841, 1, 0.05), (5.991, 2, 0.05), (18.307, 10, 0.05), (2, 2, 0.368)]
+    ("value", "freedom", "rest", "tail"),
+    [(4.03, 1, 50, 0.05), (3.18, 2, 50, 0.05), (2.03, 10, 50, 0.05), (1.83, 10, 10**6, 0.05), (1, 2, 10**6, 0.368)],
 )
-def test_chi_square(value, freedom, tail):
+def test_the_tail_of_f(value, freedom, rest, tail):
     """The printed table."""
-    assert chi_square_tail(value, freedom) == pytest.approx(tail, abs=0.01)
+    assert f_tail(value, freedom, rest) == pytest.approx(tail, abs=0.01)
 
 
 @pytest.mark.parametrize("num_players", [3, 4])
@@ -84,7 +85,7 @@ def test_a_round_robin(num_players):
     json.dumps(result.as_dict(), allow_nan=False)
     text = io.StringIO()
     Console(width=150, file=text).print(show(result))
-    assert "greedy" in text.getvalue() and "no circle" in text.getvalue() and "chi square" in text.getvalue()
+    assert "greedy" in text.getvalue() and "no circle" in text.getvalue() and "T²" in text.getvalue()
 
 
 def test_bad_round_robins():
