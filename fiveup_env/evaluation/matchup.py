@@ -111,6 +111,7 @@ class MatchUp:
         """Plain numbers and text for JSON; an infinite bound is None."""
         names = "a b num_players seed max_rounds start precision deals matches unfinished chance rounds_per_match"
         plain: dict[str, Any] = {name: getattr(self, name) for name in names.split()}
+        plain["start"] = list(self.start)
         for name in ("points_per_round", "win_rate", "points_without_luck", "wins_without_luck"):
             plain[name] = getattr(self, name).as_dict()
         return plain | {

@@ -6,8 +6,8 @@ Hunter, 2004). All pairs play the same deals, so their results go together; inte
 covariance of the pairs' results over deals, whatever that is. A half match added to every pair keeps ratings finite
 where one side won all.
 
-Whether one number an agent says it all is tested: the pairs' residuals against what chance leaves of them (Hotelling's T²),
-and by name every circle in which A beats B, B beats C, C beats A, each beyond its interval.
+Whether one number an agent says it all is tested: the pairs' residuals against what chance leaves of them (T² of
+Hotelling), and by name every circle in which A beats B, B beats C, C beats A, each beyond its interval.
 """
 
 from __future__ import annotations
@@ -72,8 +72,9 @@ def bradley_terry(pairs: Sequence[tuple[int, int]], shares: np.ndarray, sides: i
         weight = model * (1 - model)
         information = sign.T @ (weight[:, None] * sign) + np.ones((agents, agents))  # mean zero
         step = np.linalg.solve(information, sign.T @ (won - model))
-        strength += np.clip(step, -1, 1)
-        if np.abs(step).max() < 1e-10:
+        longest = float(np.abs(step).max())
+        strength += step / max(1.0, longest)  # a far step as a whole, so that the mean stays zero
+        if longest < 1e-10:
             break
     inverse = np.linalg.inv(information)
     spread = np.atleast_2d(np.cov(shares, rowvar=False)) / deals if deals > 1 else np.full((count, count), np.inf)

@@ -80,6 +80,7 @@ def test_the_same_starts_are_compared_one_by_one(num_players):
     assert paired.points.low < 0.2 < paired.points.high and independent.points.low < 0.2 < independent.points.high
     assert paired.points.high - paired.points.low < 0.5 * (independent.points.high - independent.points.low)
     assert compare(one, one).points.low == compare(one, one).points.high == 0
+    assert compare(json.loads(json.dumps(one)), two) == paired  # one of them read from its file
     fewer = as_json(made_up(0.7, 100, num_players), "")
     assert compare(one, fewer).paired == 100
 
