@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -131,8 +131,12 @@ def _rows(plain: Estimate, without: Estimate) -> list[tuple[str, Estimate]]:
 
 
 def _figures(m: MatchUp) -> str:
-    rows = [("points per deal", m.points_per_round, 0.0, points), ("less luck", m.points_without_luck, 0.0, points)]
-    rows += [("win rate", m.win_rate, m.chance, percent), ("less luck", m.wins_without_luck, m.chance, percent)]
+    rows: list[tuple[str, Estimate, float, Callable[[float], str]]] = [
+        ("points per deal", m.points_per_round, 0.0, points),
+        ("less luck", m.points_without_luck, 0.0, points),
+        ("win rate", m.win_rate, m.chance, percent),
+        ("less luck", m.wins_without_luck, m.chance, percent),
+    ]
     cells = "".join(
         f"<tr><th>{name}</th><td>{shown(e.value)}</td><td>{shown(e.low)} to {shown(e.high)}</td>"
         f"<td>{shown(equal)}</td></tr>"

@@ -84,7 +84,8 @@ def compare(first: dict[str, Any], second: dict[str, Any]) -> Comparison:
         half = t_quantile(freedom) * error
         differences.append(Estimate(other - value, other - value - half, other - value + half))
     names = tuple(f"{report['a']} against {report['b']}" for report in (first, second))
-    return Comparison((names[0], names[1]), paired, *differences, ((one[0][0], one[1][0]), (two[0][0], two[1][0])))
+    values = ((one[0][0], one[1][0]), (two[0][0], two[1][0]))
+    return Comparison((names[0], names[1]), paired, differences[0], differences[1], values)
 
 
 def _error(values: np.ndarray) -> float:

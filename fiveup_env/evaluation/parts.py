@@ -110,7 +110,8 @@ class Folder:
             return None
         with np.load(self.file(part)) as arrays:
             forfeits = tuple(Forfeit(**forfeit) for forfeit in json.loads(str(arrays["forfeits"])))
-            return Results(*(arrays[name] for name in Results.ARRAYS), forfeits)
+            found: dict[str, Any] = {name: arrays[name] for name in Results.ARRAYS}
+            return Results(**found, forfeits=forfeits)
 
 
 def play_parts(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -131,8 +132,8 @@ class Results:
     @classmethod
     def joined(cls, parts: Sequence[Results]) -> Results:
         """Those of consecutive deals as one."""
-        arrays = [np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS]
-        return cls(*arrays, tuple(forfeit for part in parts for forfeit in part.forfeits))
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
+        return cls(**arrays, forfeits=tuple(forfeit for part in parts for forfeit in part.forfeits))
 
     ARRAYS = ("winner", "scores", "rounds", "luck")
 
