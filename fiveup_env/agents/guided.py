@@ -42,8 +42,8 @@ class GuidedSearch(Policy):
         network: str | os.PathLike[str] | NetworkPolicy,
         worlds: int = 128,
         *,
-        prior: float = 64,
-        scale: float = 0.01,
+        prior: float = 200,
+        scale: float = 0.012,
         least: float = 0.01,
         search: str = "pimc",
     ) -> None:
