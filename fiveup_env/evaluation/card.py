@@ -10,13 +10,13 @@ import os
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fiveup_env.evaluation.matchup import MatchUp
+from fiveup_env.evaluation.parts import installed
 from fiveup_env.evaluation.report import notes, percent, points
 from fiveup_env.evaluation.statistics import Estimate, mean_share, ratio_of_sums
 from fiveup_env.evaluation.svg import curve, histogram, intervals
@@ -37,12 +37,7 @@ def machine() -> dict[str, str]:
     """Where it was measured."""
     found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
     found["cpus"] = str(os.cpu_count())
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    return found | {package: installed(package) for package in PACKAGES}
 
 
 def as_json(matchup: MatchUp, command: str) -> dict[str, Any]:

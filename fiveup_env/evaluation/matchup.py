@@ -13,7 +13,7 @@ import numpy as np
 
 from fiveup_env.agents.base import agent_name
 from fiveup_env.agents.registry import AgentSpec, file_of
-from fiveup_env.evaluation.parts import Folder, Job, play_parts
+from fiveup_env.evaluation.parts import Folder, Job, installed, play_parts
 from fiveup_env.evaluation.plan import Plan, Results
 from fiveup_env.evaluation.play import Progress
 from fiveup_env.evaluation.statistics import (
@@ -202,9 +202,7 @@ def evaluate(
 
 def _identity(job: Job, plan: Plan) -> dict[str, Any]:
     """What decides the result of a deal: names, contents of checkpoint files, options, the version."""
-    from fiveup_env import __version__
-
-    about: dict[str, Any] = {"version": __version__, "num_players": plan.num_players, "seed": plan.seed}
+    about: dict[str, Any] = {"version": installed("fiveup-env"), "num_players": plan.num_players, "seed": plan.seed}
     about |= {"max_rounds": plan.max_rounds, "start": list(plan.start), "strict": job.strict, "timeout": job.timeout}
     for key, spec in (("a", job.a), ("b", job.b)):
         if not isinstance(spec, str | os.PathLike):

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ class Job:
     def agents(self) -> tuple[Agent, Agent]:
         """Both agents."""
         return make_agent(self.a, self.num_players), make_agent(self.b, self.num_players)
+
+
+def installed(package: str) -> str:
+    """The version of a package, for what is written down."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def part_size(a: Agent, b: Agent) -> int:
