@@ -18,7 +18,7 @@ def test_evaluate_prints_a_table(capsys):
     assert run(["evaluate", "greedy", "random", "--matches", "20", "--players", "3"]) == 0
     shown = capsys.readouterr()
     assert "greedy against random: three players" in shown.out
-    assert "win rate" in shown.out and "points per round" in shown.out and "21 matches" in shown.out
+    assert "win rate" in shown.out and "points per deal" in shown.out and "21 matches" in shown.out
     assert shown.err == ""
 
 

@@ -34,7 +34,7 @@ from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search import PIMC
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
-from fiveup_env.evaluation.kernels import play_choices
+from fiveup_env.evaluation.kernels import take_choices
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.batch import begin
 from fiveup_env.rules.game import PLAYING, RAW_PER_POINT, Variant, new_games
@@ -127,7 +127,7 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
                 actions[here] = agent.act_many(Views(games[here], turns[here]), keys[here])
         stray = np.flatnonzero(rng.random(LANES) < source.random)
         actions[stray] = (masks[stray] * rng.random((len(stray), NUM_ACTIONS))).argmax(1)
-        assert play_choices(games, rows, actions, 0) == -1
+        assert take_choices(games, rows, actions, 0) == -1
         fresh = np.flatnonzero(games["phase"] != PLAYING)
     codes, masks, values, worlds, spreads = (np.concatenate(part)[: source.shard] for part in zip(*steps, strict=True))
     legal = masks > 0

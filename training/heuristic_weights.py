@@ -22,7 +22,7 @@ from fiveup_env.agents import heuristic
 from fiveup_env.agents.heuristic import FEATURES, rate
 from fiveup_env.agents.search import PIMC
 from fiveup_env.encoding.view import View, Views
-from fiveup_env.evaluation.kernels import play_choices
+from fiveup_env.evaluation.kernels import take_choices
 from fiveup_env.rules.batch import begin
 from fiveup_env.rules.game import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, new_games
 from fiveup_env.rules.kernels import entry
@@ -72,7 +72,7 @@ def sampled_positions(num_players: int, count: int, rng: np.random.Generator) ->
                 found.append(views[lane])
             if rng.random() < RANDOM_SHARE:
                 actions[lane] = rng.choice(legal[lane])
-        play_choices(games, np.arange(LANES), actions, 0)
+        take_choices(games, np.arange(LANES), actions, 0)
         over = np.flatnonzero(games["phase"] != PLAYING)
     return found[:count]
 

@@ -11,6 +11,7 @@ from numpy import int64
 
 from fiveup_env.agents.equity import LONGEST, chance_at_start, points_to_go
 from fiveup_env.agents.kernels import choose, decision_key, round_key
+from fiveup_env.envs.transition import resolve_forced
 from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.game import MAX_SIDES, PLAYING, RAW_PER_POINT, ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.kernels import entry, kernel, lowest_bit
@@ -186,6 +187,29 @@ def start_matches(
             for source in range(SLOPE):
                 luck[rows[i], source, side] = 0.0
         note_deal(game, deal, draw[len(draw) - 1], table, luck[rows[i]])
+
+
+@entry
+def take_choices(games: np.ndarray, rows: np.ndarray, actions: np.ndarray, max_rounds: int) -> int:
+    """Take actions[i] in the match games[rows[i]], then whatever leaves no choice (lone legal actions, next deals).
+
+    As `play_choices`, for those who do not ask what luck did.
+
+    Args:
+        games: records; a match that is over, or has played `max_rounds` rounds (0: no limit), has left phase PLAYING.
+        rows, actions: int64 [K].
+        max_rounds: see above.
+
+    Returns:
+        -1, or the first i whose action is illegal; rows from there on are untouched.
+    """
+    for i in range(len(rows)):
+        game = games[rows[i]]
+        if not is_legal(game, int64(actions[i])):
+            return i
+        play(game, int64(actions[i]))
+        resolve_forced(game, True, False, max_rounds)
+    return -1
 
 
 @entry

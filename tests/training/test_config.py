@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 from fiveup_env.cli import run
-from fiveup_env.scripts import ConfigError, folder
+from fiveup_env.scripts import ConfigError, folder, script_of, training_module
 from tests.training.support import write_config
 from training._config import read_config
 from training.sb3_ppo import Config
@@ -27,7 +27,8 @@ def refused(path, text: str) -> str:
 
 @pytest.mark.parametrize("path", sorted(folder("configs").glob("*.yaml")), ids=lambda path: path.stem)
 def test_shipped_configs_are_valid(path):
-    assert read_config(path, Config).script == "sb3_ppo"
+    script = script_of(path)
+    assert read_config(path, training_module(script).Config).script == script
 
 
 @pytest.mark.parametrize(

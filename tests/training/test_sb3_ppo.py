@@ -87,7 +87,7 @@ def test_what_tensorboard_shows(done):
 def test_the_table_is_printed(config, tmp_path, capsys):
     assert train(config, tmp_path / "run") == 0
     printed = capsys.readouterr()
-    assert printed.out.count("│ win rate ") == printed.out.count("│ points per round ") == 2
+    assert printed.out.count("│ win rate ") == printed.out.count("│ points per deal ") == 2
     assert "decisions" in printed.err
 
 

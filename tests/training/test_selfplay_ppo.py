@@ -141,8 +141,11 @@ def test_from_a_network_with_a_teacher(done, tmp_path):
         changed = write_config(tmp_path, **options | {"teacher": {"weight": weight, "weight_end": weight}}, ppo=strong)
         assert train(changed, folder) == 0
         x = (torch.arange(1000 * 453).reshape(1000, 453) % 7 < 1).float()
+        mask = torch.ones(1000, 121, dtype=torch.int8)
         with torch.no_grad():
-            theirs, ours = (load_weights(path)(x)[0].softmax(1) for path in (start, folder / "policy.safetensors"))
+            theirs, ours = (
+                load_weights(path)(x, mask)[0].softmax(1) for path in (start, folder / "policy.safetensors")
+            )
         distances.append(float((theirs - ours).abs().sum(1).mean()))
     assert distances[1] < distances[0] / 2
 
