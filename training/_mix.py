@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fiveup_env.agents.base import AgentError, Policy, is_policy, keys_of, uniforms
+from fiveup_env.agents.base import AgentError, Policy, drawn, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.encoding.view import Views
 
@@ -42,10 +42,7 @@ class NetworkPolicy(Policy):
             legal = masked(logits, legal_actions)
             if not self.sample:
                 return legal.argmax(1).cpu().numpy()
-            cumulated = legal.double().softmax(1).cumsum(1).cpu().numpy()
-        drawn = uniforms(np.asarray(keys, np.uint64)) * cumulated[:, -1]
-        actions: np.ndarray = (cumulated <= drawn[:, None]).sum(1)
-        return actions
+            return drawn(legal.double().softmax(1).cpu().numpy(), keys)
 
 
 class Mix:

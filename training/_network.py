@@ -29,6 +29,7 @@ import safetensors.torch
 import torch
 from torch import nn
 
+from fiveup_env.agents.network import FORMAT, METADATA
 from fiveup_env.encoding.history import state_size
 from fiveup_env.encoding.observation import observation_size, offsets, sections
 from fiveup_env.encoding.placements import Placements, num_features
@@ -36,11 +37,6 @@ from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import write_file
-
-FORMAT = 1
-"""Version of the weights file."""
-METADATA = "fiveup"
-"""Key of the file's metadata under which the JSON stands."""
 
 
 class ResidualBlock(nn.Module):

@@ -1,8 +1,9 @@
-"""The folder of a run: what is checked before one starts or is resumed, and its bar of progress; and its device."""
+"""What runs share: how they begin or are resumed, bar of progress, device, and the evaluation that ends them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from fiveup_env.evaluation import MatchUp
+from fiveup_env.evaluation.report import report
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import load_checkpoint, write_file
@@ -38,6 +41,21 @@ def free_folder(folder: Path) -> None:
         raise ConfigError(f"{folder} is no folder")
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty: resume that run with --resume, or choose another --out")
+
+
+def continued(folder: Path, config: Model, may_change: Collection[str], any_seed: bool) -> Model:
+    """The config to go on with in a folder that has one; for the arguments see `resumed`.
+
+    Raises:
+        ConfigError: if it differs from that one where it may not.
+    """
+    before = read_config(folder / "config.yaml", type(config))
+    if any_seed:
+        config = config.model_copy(update={"seed": getattr(before, "seed")})  # noqa: B009
+    fixed = [name for name in type(config).model_fields if name not in may_change]
+    if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
+        raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
+    return config
 
 
 def resumed(
@@ -61,16 +79,48 @@ def resumed(
     if not started.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
         raise ConfigError(f"{folder} holds something else than a run: it has no config.yaml")
     if started.exists():
-        before = read_config(started, type(config))
-        if any_seed:
-            config = config.model_copy(update={"seed": getattr(before, "seed")})  # noqa: B009
-        fixed = [name for name in type(config).model_fields if name not in may_change]
-        if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
-            raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
+        config = continued(folder, config, may_change, any_seed)
     state = load_checkpoint(folder, console.print)
     if state is None:
         console.print(f"{folder} has no checkpoint yet: starting from the beginning")
     return config, state
+
+
+def opened(
+    config_file: Path, model: type[Model], may_change: Collection[str], out: str | None, resume: bool, seed: int | None
+) -> tuple[Path, Model, dict[str, Any] | None, Console]:
+    """What a run of a script begins with: its folder, its config, the checkpoint to go on from, and a console.
+
+    Args:
+        config_file: see `model`.
+        model: what is expected in it.
+        may_change: see `resumed`.
+        out, resume, seed: as given to the script; the folder is `runs/<name of the config>` by default.
+
+    Raises:
+        ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
+    """
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    folder = Path(out) if out else Path("runs", config_file.stem)
+    config = read_config(config_file, model, seed=seed)
+    if resume:
+        config, state = resumed(folder, config, may_change, seed is None, console)
+        return folder, config, state, console
+    free_folder(folder)
+    return folder, config, None, console
+
+
+def final_evaluation(
+    folder: Path, console: Console, opponents: Iterable[str], match_up: Callable[[str], MatchUp]
+) -> None:
+    """The match-up with every opponent by name, as tables and as `results.json`."""
+    results = []
+    for name in opponents:
+        with console.status(f"evaluating against {name}"):
+            results.append(match_up(name))
+    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
+    for result in results:
+        Console().print(report(result))
 
 
 def begin_folder(folder: Path, config: Section) -> None:

@@ -36,14 +36,13 @@ from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.encoding.observation import units
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.report import report
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import write_file
 from ._config import Count, NotNegative, Positive, Section, Share, read_config
 from ._network import PolicyNetwork, load_weights, save_weights
 from ._positions import TEACHER, Positions, Source, labeller, load_positions, make_positions
-from ._run import begin_folder, free_folder
+from ._run import begin_folder, continued, final_evaluation, free_folder
 
 NETWORK = "network"
 """Among those who play: the network of the stage before."""
@@ -167,7 +166,13 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         save_weights(here / "network.safetensors", network, trained)
     assert network is not None
     write_file(folder / "policy.safetensors", (here / "network.safetensors").read_bytes())
-    final_evaluation(config, folder, console)
+    weights, opponents = folder / "policy.safetensors", config.evaluation.opponents
+    final_evaluation(
+        folder,
+        console,
+        opponents,
+        lambda name: evaluate(weights, name, config.players, opponents[name], config.evaluation.seed),
+    )
 
 
 def check_agents(config: Config) -> None:
@@ -193,13 +198,7 @@ def resumed(folder: Path, config: Config, any_seed: bool) -> Config:
     """The config to go on with."""
     if not (folder / "config.yaml").exists():
         raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
-    before = read_config(folder / "config.yaml", Config)
-    if any_seed:
-        config = config.model_copy(update={"seed": before.seed})
-    fixed = [name for name in Config.model_fields if name not in MAY_CHANGE]
-    if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
-        raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
-    return config
+    return continued(folder, config, MAY_CHANGE, any_seed)
 
 
 # -------------------------------------------------------------------------------------------- positions
@@ -339,18 +338,6 @@ def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
         f"{line['cross_entropy']:.4f}, agreement {100 * line['agreement']:.1f}%, regret {100 * line['regret']:.3f}% "
         f"of a match, value error {100 * line['value_error']:.1f}%"
     )
-
-
-def final_evaluation(config: Config, folder: Path, console: Console) -> None:
-    """The saved policy against every opponent, as tables and as `results.json`."""
-    results = []
-    for name, matches in config.evaluation.opponents.items():
-        with console.status(f"evaluating against {name}"):
-            policy = folder / "policy.safetensors"
-            results.append(evaluate(policy, name, config.players, matches, config.evaluation.seed))
-    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
-    for result in results:
-        Console().print(report(result))
 
 
 def progress_bar(console: Console, what: str, total: int | None = None) -> Progress:

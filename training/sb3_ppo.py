@@ -18,7 +18,6 @@ by name and of snapshots of the policy's own past (see `_opponents`). What a run
 from __future__ import annotations
 
 import io
-import json
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -26,7 +25,6 @@ from typing import Any, Literal
 
 import torch
 from pydantic import Field, model_validator
-from rich.console import Console
 from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
@@ -38,13 +36,12 @@ from fiveup_env.agents.learned import MaskablePPOPolicy
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.report import report
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
-from ._config import Count, NotNegative, Positive, Section, Share, read_config
+from ._config import Count, NotNegative, Positive, Section, Share
 from ._opponents import Opponents
-from ._run import begin_folder, free_folder, progress_bar, resumed
+from ._run import begin_folder, final_evaluation, opened, progress_bar
 
 # ---------------------------------------------------------------------------------------------- config
 
@@ -154,14 +151,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     Raises:
         ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    folder = Path(out) if out else Path("runs", config_file.stem)
-    config = read_config(config_file, Config, seed=seed)
-    state = None
-    if resume:
-        config, state = resumed(folder, config, MAY_CHANGE, seed is None, console)
-    else:
-        free_folder(folder)
+    folder, config, state, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
     torch.set_num_threads(config.threads)
     # The checks of a distribution's arguments cost a tenth of the run; sampling still refuses what is not finite.
     torch.distributions.Distribution.set_default_validate_args(False)
@@ -179,7 +169,13 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
             model.learn(left, Run(config, folder, opponents, bar), log_interval=1, reset_num_timesteps=not state)
             save_checkpoint(folder, checkpoint(model, opponents))
     write_file(folder / "policy.zip", policy_file(model))
-    final_evaluation(config, folder, console)
+    settings = config.evaluation
+    final_evaluation(
+        folder,
+        console,
+        settings.opponents,
+        lambda name: evaluate(folder / "policy.zip", name, config.players, settings.final_matches, settings.seed),
+    )
 
 
 def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
@@ -340,22 +336,3 @@ def policy_file(model: MaskablePPO) -> bytes:
     buffer = io.BytesIO()
     model.save(buffer, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
     return buffer.getvalue()
-
-
-def final_evaluation(config: Config, folder: Path, console: Console) -> None:
-    """The saved policy against every baseline, as tables and as `results.json`."""
-    results = []
-    for name in config.evaluation.opponents:
-        with console.status(f"evaluating against {name}"):
-            results.append(
-                evaluate(
-                    folder / "policy.zip",
-                    name,
-                    config.players,
-                    config.evaluation.final_matches,
-                    config.evaluation.seed,
-                )
-            )
-    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
-    for result in results:
-        Console().print(report(result))

@@ -50,22 +50,19 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
 from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.report import report
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import save_checkpoint, write_file
-from ._config import read_config
 from ._mix import Mix, NetworkPolicy
 from ._network import Critic, PolicyNetwork, load_weights, masked, sample_actions, save_weights
 from ._rollout import Clock, Rollout
-from ._run import begin_folder, found_device, free_folder, progress_bar, resumed
+from ._run import begin_folder, final_evaluation, found_device, opened, progress_bar
 from ._selfplay_config import MAY_CHANGE, Config, Variant
 from ._standing import TABLE, Standing
 
@@ -82,13 +79,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     Raises:
         ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
     """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    folder, state = Path(out) if out else Path("runs", config_file.stem), None
-    config = read_config(config_file, Config, seed=seed)
-    if resume:
-        config, state = resumed(folder, config, MAY_CHANGE, seed is None, console)
-    else:
-        free_folder(folder)
+    folder, config, state, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
     torch.set_num_threads(config.threads)
     run = Run(config)
     begin_folder(folder, config)
@@ -114,13 +105,8 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
                 save_checkpoint(folder, run.checkpoint())
                 saved = time.monotonic()
     run.save(folder)
-    results = []
-    for name in config.evaluation.opponents if config.variant == Variant() else []:
-        with console.status(f"evaluating against {name}"):
-            results.append(run.match_up(name, config.evaluation.final_matches))
-    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
-    for result in results:
-        Console().print(report(result))
+    opponents = config.evaluation.opponents if config.variant == Variant() else []
+    final_evaluation(folder, console, opponents, lambda name: run.match_up(name, config.evaluation.final_matches))
 
 
 class Run:

@@ -106,6 +106,13 @@ def uniforms(keys: np.ndarray) -> np.ndarray:
     return (keys >> np.uint64(32)) * 2.0**-32
 
 
+def drawn(weights: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """One index per row, int64 [N], drawn in proportion to weights float64 [N, A] (not negative) by keys uint64 [N]."""
+    cumulated = weights.cumsum(1)
+    indices: np.ndarray = (cumulated <= (uniforms(np.asarray(keys, np.uint64)) * cumulated[:, -1])[:, None]).sum(1)
+    return indices
+
+
 def own_copy(agent: Agent) -> Agent:
     """A copy for one seat of one match. Policies share what they have learned, others are copied whole.
 

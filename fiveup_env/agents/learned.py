@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fiveup_env.agents.base import AgentError, Policy, uniforms
+from fiveup_env.agents.base import AgentError, Policy, drawn
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -74,9 +74,7 @@ class MaskablePPOPolicy(Policy):
         probabilities = self._probabilities(self._observations(views, observation, masks), masks) * masks
         if not self.sample:
             return probabilities.argmax(1)
-        cumulated = probabilities.cumsum(1)
-        drawn = uniforms(np.asarray(keys, np.uint64)) * cumulated[:, -1]
-        return (cumulated <= drawn[:, None]).sum(1)
+        return drawn(probabilities, keys)
 
     def _observations(self, views: Views, observation: np.ndarray, masks: np.ndarray) -> Any:
         if self._inputs["observation"] is self._policy.observation_space:

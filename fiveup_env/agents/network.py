@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import AgentError, Policy, uniforms
+from fiveup_env.agents.base import AgentError, Policy, drawn
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.encoding.view import Views
@@ -239,6 +239,4 @@ class NetworkPolicy(Policy):
         if not self.sample:
             return logits.argmax(1)
         weights = np.exp((logits - logits.max(1, keepdims=True)).astype(np.float64) / self.temperature)
-        cumulated = weights.cumsum(1)
-        drawn = uniforms(np.asarray(keys, np.uint64)) * cumulated[:, -1]
-        return (cumulated <= drawn[:, None]).sum(1)
+        return drawn(weights, keys)

@@ -15,7 +15,7 @@ from numpy import int64
 
 from fiveup_env.encoding.history import write_history, write_state
 from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.writer import write_observation
+from fiveup_env.encoding.writer import write_observation, write_seat_to_act
 from fiveup_env.envs.episodes import deal_episode
 from fiveup_env.envs.options import EnvOptions
 from fiveup_env.envs.transition import GOES_ON, resolve_forced, transition
@@ -23,7 +23,7 @@ from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.game import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games
 from fiveup_env.rules.kernels import JIT_DISABLED, entry, kernel
 from fiveup_env.rules.match import EVENT_KINDS, Event
-from fiveup_env.rules.turn import is_legal, write_mask
+from fiveup_env.rules.turn import is_legal
 
 # What `advance` may be asked for beside an action.
 DEAL, BEGIN = -1, -2
@@ -191,8 +191,7 @@ def report(state: Game, now: int) -> int:
     """Write what the seat to act sees; status, flags and that seat as one number."""
     game = state.game
     seat = int64(game.turn)
-    write_observation(game, seat, state.observation[:])
-    write_mask(game, state.mask)
+    write_seat_to_act(game, state.observation[:], state.mask)
     outcome = now | seat << SEAT_SHIFT
     for side in range(int64(game.num_sides)):
         if state.rewards[side] != 0.0:

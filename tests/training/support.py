@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import torch
 import yaml
+
+from fiveup_env.cli import run
+from training._checkpoint import PREVIOUS
+
+ROOT = Path(__file__).parents[2]
 
 TINY: dict[str, Any] = {
     "script": "sb3_ppo",
@@ -21,11 +31,29 @@ TINY: dict[str, Any] = {
 }
 
 
-def write_config(folder: Path, **changes: Any) -> Path:
-    """The tiny config as `tiny.yaml` in a folder, with other values for some keys."""
+def write_config(folder: Path, base: dict[str, Any] = TINY, **changes: Any) -> Path:
+    """A tiny config as `tiny.yaml` in a folder, with other values for some keys."""
     path = folder / "tiny.yaml"
-    path.write_text(yaml.safe_dump(TINY | changes, sort_keys=False))
+    path.write_text(yaml.safe_dump(base | changes, sort_keys=False))
     return path
+
+
+def train(config: Path, out: Path, *options: str) -> int:
+    """`fiveup train` in this process; its exit code."""
+    return run(["train", str(config), "--out", str(out), *options])
+
+
+def kill_in_the_middle(config: Path, folder: Path) -> None:
+    """Train in another process, and end it by SIGKILL once there are two checkpoints."""
+    command = [sys.executable, "-m", "fiveup_env.cli", "train", str(config), "--out", str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while not (folder / PREVIOUS).exists():
+            assert process.poll() is None, "it ended before it could be killed"
+            time.sleep(0.002)
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def weights(run: Path) -> list[torch.Tensor]:

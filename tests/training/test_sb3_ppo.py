@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +13,13 @@ pytest.importorskip("sb3_contrib")
 from fiveup_env.agents.base import keys_of
 from fiveup_env.agents.learned import MaskablePPOPolicy
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cli import run
 from fiveup_env.encoding.view import Views
 from tests.agents.support import collected
-from tests.training.support import TINY, same_weights, write_config
+from tests.training.support import TINY, kill_in_the_middle, same_weights, train, write_config
 from training._checkpoint import DAMAGED, LATEST, PREVIOUS, load_checkpoint
 from training._opponents import Snapshot
 
 ROOT = Path(__file__).parents[2]
-
-
-def train(config: Path, out: Path, *options: str) -> int:
-    return run(["train", str(config), "--out", str(out), *options])
 
 
 @pytest.fixture(scope="module")
@@ -147,15 +137,7 @@ def test_policies_among_the_opponents(done, tmp_path):
 def test_killed_and_resumed(config, done, tmp_path):
     """SIGKILL in the middle: the resumed run ends with the same bits."""
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "fiveup_env.cli", "train", str(config), "--out", str(folder)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        while not (folder / PREVIOUS).exists():
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.002)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+    kill_in_the_middle(config, folder)
     assert not (folder / "policy.zip").exists()
     assert train(config, folder, "--resume") == 0
     assert same_weights(folder, done)

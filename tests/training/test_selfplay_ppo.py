@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +14,9 @@ pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 
 import torch
-import yaml
 
-from fiveup_env.cli import run
+from tests.training import support
+from tests.training.support import kill_in_the_middle, train
 from training import selfplay_ppo
 from training._checkpoint import LATEST, PREVIOUS, load_checkpoint
 from training._network import load_weights
@@ -39,14 +35,7 @@ TINY: dict[str, Any] = {
 }
 
 
-def write_config(folder: Path, **changes: Any) -> Path:
-    path = folder / "tiny.yaml"
-    path.write_text(yaml.safe_dump(TINY | changes, sort_keys=False))
-    return path
-
-
-def train(config: Path, out: Path, *options: str) -> int:
-    return run(["train", str(config), "--out", str(out), *options])
+write_config = partial(support.write_config, base=TINY)
 
 
 def same_end(left: Path, right: Path) -> bool:
@@ -183,15 +172,7 @@ def test_stopped_and_resumed(options, tmp_path):
 def test_killed_and_resumed(config, done, tmp_path):
     """SIGKILL in the middle: the resumed run ends with the same bits."""
     folder = tmp_path / "killed"
-    command = [sys.executable, "-m", "fiveup_env.cli", "train", str(config), "--out", str(folder)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        while not (folder / PREVIOUS).exists():
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.002)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+    kill_in_the_middle(config, folder)
     assert not (folder / "results.json").exists()
     assert train(config, folder, "--resume") == 0
     assert same_end(folder, done)
