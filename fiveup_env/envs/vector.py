@@ -90,7 +90,7 @@ class SelfPlayVectorEnv:
             self._games[rows] = new_games(int(rows.sum()), variant)
         self._rows = np.zeros(num_matches, ROWS)
         self._rows["continues"] = continue_match
-        self._scratch = np.zeros((threads, 8))
+        self._scratch = np.zeros((threads, 32))  # rows further apart than a pair of cache lines
         self._actions = np.zeros(num_matches, np.int64)
         self._sets = (self.arrays(), self.arrays())
         self._turn = 0

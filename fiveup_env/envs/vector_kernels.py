@@ -11,8 +11,8 @@ from numpy import int64
 from fiveup_env.encoding.writer import write_observation, write_seat_to_act
 from fiveup_env.envs.episodes import deal_episode, deal_next
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
-from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import borrowed, entry, kernel
+from fiveup_env.rules.game import GAME, Game
+from fiveup_env.rules.kernels import borrowed, entry, kernel, prefetch
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import is_legal
 
@@ -26,6 +26,11 @@ ROWS = np.dtype(
 )
 """dtype of what is kept per match over its episodes: seed of the first, number, steps so far, starting scores, and
 whether an episode after a round goes on with its match."""
+
+# More matches than the second-level cache holds are bound by memory: what comes is fetched while a match is stepped.
+# How far ahead, in matches, was found by trying.
+STEPPED, CHECKED = 4, 16
+CHECKED_BYTES = GAME.fields["hand_sizes"][1]  # what legality looks at stands first
 
 
 @kernel(inline=True)
@@ -58,6 +63,18 @@ def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scrat
 
 
 @kernel(inline=True)
+def fetch_ahead(
+    i: int, games: np.ndarray, rows: np.ndarray, observation: np.ndarray, mask: np.ndarray, facts: np.ndarray
+) -> None:
+    """Begin to fetch all that a step of match `i` reads or writes; there need be no such match."""
+    prefetch(games, i, games.itemsize)
+    prefetch(rows, i, rows.itemsize)
+    prefetch(facts, i, facts.itemsize)
+    prefetch(observation, i * observation.shape[1], observation.shape[1] * observation.itemsize)
+    prefetch(mask, i * mask.shape[1], mask.shape[1])
+
+
+@kernel
 def step_range(
     first: int,
     last: int,
@@ -77,7 +94,11 @@ def step_range(
         scratch: float64 [8], this thread's own.
         final: [N, F] or [0, F]: what the seat to move sees at the end of an episode.
     """
+    # Here and not in the entries: what is borrowed outside of a parallel loop is not within.
+    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
+    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
     for i in range(first, last):
+        fetch_ahead(i + STEPPED, games, rows, observation, mask, facts)
         game, row = games[i], rows[i]
         if advance(game, actions[i], options, row, facts[i], scratch):
             if len(final) > 0:
@@ -88,11 +109,13 @@ def step_range(
         show_mover(game, observation[i], mask[i], facts[i])
 
 
-@kernel(inline=True)
+@kernel
 def count_illegal(first: int, last: int, games: np.ndarray, actions: np.ndarray) -> int:
     """How many of the actions from `first` to `last` - 1 are illegal."""
+    games, actions = borrowed(games), borrowed(actions)
     count = 0
     for i in range(first, last):
+        prefetch(games, i + CHECKED, CHECKED_BYTES)
         count += 0 if is_legal(games[i], actions[i]) else 1
     return count
 
@@ -125,11 +148,9 @@ def step_all(
     """Step all matches, or none if any action is illegal and `validate`; returns how many are.
 
     Args:
-        scratch: float64 [threads, 8].
+        scratch: float64 [threads, 32], only 8 of a row used: threads must not write to one cache line.
         final: see `step_range`.
     """
-    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
-    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
     illegal = count_illegal(0, len(games), games, actions) if validate else 0
     if illegal == 0:
         step_range(0, len(games), games, actions, options, rows, scratch[0], observation, mask, facts, final)
@@ -150,8 +171,6 @@ def step_all_parallel(
     final: np.ndarray,
 ) -> int:
     """The same, each thread a range of the matches."""
-    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
-    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
     count, threads = len(games), len(scratch)
     illegal = 0
     if validate:

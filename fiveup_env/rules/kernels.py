@@ -235,6 +235,20 @@ def _store_code(typing_context: Any, row: Any, at: Any, code: Any, unit: Any) ->
 
 
 @intrinsic
+def _prefetch(typing_context: Any, array: Any, at: Any, offset: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module, ir.FunctionType(ir.VoidType(), [byte, word, word, word]), "llvm.prefetch.p0"
+        )
+        place = cgutils.pointer_add(builder, _place(context, builder, array, args[0], args[1], ir.IntType(8)), args[2])
+        builder.call(function, [place, word(0), word(3), word(1)])  # to be read, and kept in every cache; data
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, types.int64), generate
+
+
+@intrinsic
 def _borrowed(typing_context: Any, array: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         if not isinstance(array, types.Array):
@@ -297,6 +311,9 @@ if JIT_DISABLED:
         """
         return array
 
+    def prefetch(array: np.ndarray, at: int, size: int) -> None:
+        """Begin to fetch `size` bytes from item `at` of a contiguous array on, which may lie behind its end."""
+
     def nth_bit(bits: int, n: int) -> int:
         """Index of the n-th set bit (n = 0 is the lowest); there must be more than n of them."""
         bits = int(bits)
@@ -313,6 +330,12 @@ else:
         An entry's arguments live until it returns, and counting is an atomic operation for every slice.
         """
         return _borrowed(array)
+
+    @kernel(inline=True)
+    def prefetch(array: np.ndarray, at: int, size: int) -> None:
+        """Begin to fetch `size` bytes from item `at` of a contiguous array on, which may lie behind its end."""
+        for line in range((size + 63) // 64):
+            _prefetch(array, np.int64(at), np.int64(64 * line))
 
     @kernel(inline=True)
     def count_bits(bits: int) -> int:
