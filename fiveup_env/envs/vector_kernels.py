@@ -11,7 +11,7 @@ from numpy import int64
 from fiveup_env.encoding.writer import write_observation, write_seat_to_act
 from fiveup_env.envs.episodes import deal_episode, deal_next
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
-from fiveup_env.rules.game import GAME, Game
+from fiveup_env.rules.game import Game
 from fiveup_env.rules.kernels import borrowed, entry, kernel, prefetch
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import is_legal
@@ -30,7 +30,7 @@ whether an episode after a round goes on with its match."""
 # More matches than the second-level cache holds are bound by memory: what comes is fetched while a match is stepped.
 # How far ahead, in matches, was found by trying.
 STEPPED, CHECKED = 4, 16
-CHECKED_BYTES = GAME.fields["hand_sizes"][1]  # what legality looks at stands first
+CHECKED_BYTES = 128  # what legality looks at stands first in a record
 
 
 @kernel(inline=True)
