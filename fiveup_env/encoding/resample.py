@@ -64,7 +64,7 @@ def resample(match: Match, seat: int, rng: np.random.Generator | int | None = No
         for other in range(match.num_players):
             if other != seat:
                 _draw_past(drawn_anew, evidence, other, first, chance)
-    return drawn_anew
+    return Match.of(game)  # not `drawn_anew`, which has the legal actions of the hand before
 
 
 def _draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: random.Random) -> None:

@@ -83,6 +83,18 @@ def test_what_the_seat_knows_stays(num_players: int) -> None:
     assert changed > 0
 
 
+def test_legal_actions_are_those_of_the_new_hand() -> None:
+    """Of a seat that is to act while another one looks."""
+    differ = 0
+    for seed in range(30):
+        match = Match(3, seed)
+        match.play(match.legal_actions()[0])
+        other = match.resample((match.turn + 1) % 3, seed)
+        assert other.legal_actions() == Match.of(other.game).legal_actions()
+        differ += other.legal_actions() != match.legal_actions()
+    assert differ > 15
+
+
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_own_draws_stay_where_they_were(num_players: int) -> None:
     for position, seat in positions(Variant(num_players), seed=21):
