@@ -1,0 +1,90 @@
+"""The example of every learning library runs: losses are finite, nothing illegal is played, all seats get rewards.
+
+That nothing illegal is played is seen by its not raising: all environments of the examples refuse illegal actions with
+an exception, and so does the evaluation (`strict`). Libraries that are not installed are skipped by name; that every
+example learns is what `-m slow` (or `python -m training.libraries`, with a table) finds out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from importlib.util import find_spec
+
+import pytest
+
+pytest.importorskip("torch", reason="torch is not installed: pip install 'fiveup-env[train]'")
+
+from training.examples._example import Outcome
+from training.libraries import EXAMPLES, table
+
+# Of the libraries, about themselves or the versions that they like best; each line names who says it.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Creating \\w+WeightUpdater:DeprecationWarning"),  # TorchRL of its own code
+]
+
+
+def trained(name: str, samples: int) -> Outcome:
+    example = EXAMPLES[name]
+    if find_spec(example.module) is None:
+        pytest.skip(f"{example.module} is not installed: pip install 'fiveup-env[{example.extra}]'")
+    outcome = importlib.import_module(f"training.examples.{name}").train(samples, 1)
+    assert outcome.samples >= samples
+    outcome.check()
+    return outcome
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_runs(name: str) -> None:
+    outcome = trained(name, EXAMPLES[name].few)
+    found = outcome.as_dict(matches=10)
+    assert found["seconds"] > 0 and set(found["wins"]) == {"random", "greedy"}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_learns(name: str) -> None:
+    wins = trained(name, EXAMPLES[name].samples).as_dict(matches=2000)["wins"]
+    assert wins["random"]["value"] >= EXAMPLES[name].wins > 0.5
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_missing_library_is_one_line(name: str) -> None:
+    example = EXAMPLES[name]
+    code = (
+        f"import sys, runpy; sys.modules[{example.module!r}] = None; "
+        f"runpy.run_module('training.examples.{name}', run_name='__main__')"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1 and ended.stdout == ""
+    [line] = ended.stderr.splitlines()
+    assert line.endswith(f"is not installed: pip install 'fiveup-env[{example.extra}]'")
+
+
+def test_bad_arguments_are_one_line() -> None:
+    command = [sys.executable, "-m", "training.examples.torch_ppo", "--samples", "none"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 2
+    assert "argument --samples: must be a positive integer, not 'none'" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("losses", "rewards", "what"),
+    [([], [1] * 4, "losses"), ([1.0, float("nan")], [1] * 4, "losses"), ([1.0], [1, 0, 1, 1], "some seat")],
+)
+def test_outcomes_that_are_none(losses: list[float], rewards: list[float], what: str) -> None:
+    outcome = Outcome("torch", losses=losses)
+    outcome.note_rewards([0, 1, 2, 3], rewards)
+    with pytest.raises(ValueError, match=what):
+        outcome.check()
+
+
+def test_the_table_has_a_row_of_each() -> None:
+    wins = {"value": 0.75, "low": 0.7, "high": 0.8}
+    found = {"library": "lib", "version": "1.2", "samples": 1000, "seconds": 3, "cpu_seconds": 2}
+    text = table({"examples": {"torch_ppo": found | {"wins": {"random": wins, "greedy": wins}}}})
+    assert all(text.count(f"| `{name}` |") == (2 if name == "torch_ppo" else 1) for name in EXAMPLES)
+    assert "| 1,000 | 330 | 500 | 75.0% [70.0, 80.0] |" in text

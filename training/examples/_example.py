@@ -1,0 +1,124 @@
+"""What the examples share: the command line, what is counted on the way, and the evaluation that ends it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.adapters.missing import MissingLibraryError, library
+from fiveup_env.agents.base import Policy
+from fiveup_env.evaluation import evaluate
+
+PLAYERS = 4
+OPPONENTS = ("random", "greedy")
+
+
+@contextmanager
+def needs(extra: str) -> Iterator[None]:
+    """Imports of a library stand in a `with` block of this; where it is missing, the script ends with one line."""
+    try:
+        with library(extra):
+            yield
+    except MissingLibraryError as error:
+        raise SystemExit(str(error)) from None
+
+
+@dataclass
+class Outcome:
+    """What a run came to.
+
+    Attributes:
+        library: the distribution that learned.
+        policy: what it learned, as an agent; None where nothing was to be learned.
+        samples: decisions that were learned from.
+        seconds, cpu_seconds: time that took on the wall and of the processor, compiling left out.
+        losses: every loss that was reported.
+        rewards: float64 [seats]: sum of the absolute rewards that each seat got for its decisions.
+    """
+
+    library: str
+    policy: Policy | None = None
+    samples: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    losses: list[float] = field(default_factory=list)
+    rewards: np.ndarray = field(default_factory=lambda: np.zeros(PLAYERS))
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Add the time of a `with` block."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        yield
+        self.seconds += time.perf_counter() - wall
+        self.cpu_seconds += time.process_time() - cpu
+
+    def note_rewards(self, seats: Any, rewards: Any) -> None:
+        """Add rewards [N], each to the seat [N] that it was given to."""
+        np.add.at(self.rewards, np.asarray(seats).reshape(-1), np.abs(np.asarray(rewards).reshape(-1)))
+
+    def check(self) -> None:
+        """Raise a ValueError unless there were losses, all finite, and every seat got rewards."""
+        if not self.losses or not all(map(math.isfinite, self.losses)):
+            raise ValueError(f"{self.library}: losses must be finite numbers: {self.losses[-5:]}")
+        if not (self.rewards > 0).all():
+            raise ValueError(f"{self.library}: some seat got no rewards: {self.rewards.tolist()}")
+
+    def as_dict(self, matches: int, seed: int = 1) -> dict[str, Any]:
+        """Plain numbers for JSON, with the evaluation: matches against each of `OPPONENTS` on duplicate deals."""
+        plain: dict[str, Any] = {"library": self.library, "version": version(self.library), "samples": self.samples}
+        plain |= {"seconds": round(self.seconds, 2), "cpu_seconds": round(self.cpu_seconds, 2)}
+        plain["wins"] = {}
+        for name in OPPONENTS if self.policy is not None and matches else ():
+            found = evaluate(self.policy, name, PLAYERS, matches, seed, strict=True)
+            plain["wins"][name] = found.win_rate.as_dict()
+        return plain
+
+
+def start(train: Callable[[int, int], Outcome], samples: int, description: str | None) -> None:
+    """The command line of an example: train, check, evaluate, and print what came of it.
+
+    Args:
+        train: number of samples and seed -> outcome.
+        samples: by default.
+        description: of the script.
+    """
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--samples", type=_positive, default=samples, help="decisions to learn from (%(default)s)")
+    parser.add_argument("--seed", type=_positive, default=1, help="(%(default)s)")
+    parser.add_argument("--matches", type=_positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
+    parser.add_argument("--json", action="store_true", help="print a line of JSON instead")
+    given = parser.parse_args()
+    outcome = train(given.samples, given.seed)
+    outcome.check()
+    result = outcome.as_dict(given.matches)
+    print(json.dumps(result) if given.json else _sentence(result))
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, not {text!r}")
+    return value
+
+
+def _sentence(result: dict[str, Any]) -> str:
+    speed = result["samples"] / max(result["seconds"], 1e-9)
+    wins = [f"{name} {100 * found['value']:.1f}%" for name, found in result["wins"].items()]
+    return (
+        f"{result['library']} {result['version']}: {result['samples']:,} samples in {result['seconds']:.0f} s "
+        f"({speed:,.0f}/s); wins against {', '.join(wins)}"
+    )
