@@ -66,6 +66,10 @@ def evaluate(
         str | None, typer.Option(metavar="P", help="Go on until ± 0.1 (points per deal) or ± 1% (win rate).")
     ] = None,
     processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
+    ray: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Play all over that Ray cluster: HOST:PORT, auto, or local for one here."),
+    ] = None,
     keep: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep finished parts there, and go on from what is there.")
     ] = None,
@@ -92,7 +96,7 @@ def evaluate(
     from fiveup_env.evaluation import evaluate as play
 
     options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
-    options |= {"processes": processes, "folder": keep, "timeout": timeout}
+    options |= {"processes": processes, "ray": ray, "folder": keep, "timeout": timeout}
     comparison = None
     try:
         before = None if against is None else cards.read_report(against)

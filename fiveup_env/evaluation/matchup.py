@@ -7,6 +7,7 @@ import math
 import os
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from fiveup_env.agents.registry import AgentSpec, file_of
 from fiveup_env.evaluation.parts import Folder, Job, installed, play_parts
 from fiveup_env.evaluation.plan import Plan, Results
 from fiveup_env.evaluation.play import Progress
+from fiveup_env.evaluation.spread import over_cluster
 from fiveup_env.evaluation.statistics import (
     METHOD,
     Estimate,
@@ -132,6 +134,7 @@ def evaluate(
     start: tuple[int, int] = (0, 0),
     precision: str | None = None,
     processes: int = 1,
+    ray: str | None = None,
     folder: str | os.PathLike[str] | None = None,
     strict: bool = False,
     timeout: float | None = None,
@@ -155,6 +158,8 @@ def evaluate(
         precision: go on until the half-width of the 95% interval is so small: "0.1" display points per deal, "1%" of
             the win rate (see `statistics.Precision`).
         processes: how many play; results do not depend on it.
+        ray: address of a Ray cluster whose CPUs play instead, or "local" for a Ray of its own on this machine (see
+            `fiveup_env.cluster`); results do not depend on it.
         folder: keep finished parts there, and take up what an evaluation of the same left there (agents by name only).
         strict: raise where an agent fails, instead of counting a forfeit: the other side gets 61 points at once.
         timeout: seconds that a decision may take (see `evaluation.limits`), None for no limit.
@@ -162,12 +167,15 @@ def evaluate(
 
     Raises:
         ValueError: if a number is out of range, or the folder holds something else.
+        ClusterError: (a ValueError) if Ray is missing, the cluster cannot be reached or fails.
         AgentError: if an agent cannot be made or does not fit; with `strict` if it fails.
     """
     wanted = None if precision is None else Precision.parse(precision)
     matches = (1000 if wanted is None else MOST_MATCHES) if matches is None else matches
     _check("matches", matches, 1, 10**9)
     _check("processes", processes, 1, 1024)
+    if ray is not None and processes != 1:
+        raise ValueError("processes are of this machine, and a cluster plays on all of its CPUs: give one or the other")
     if max_rounds is not None:
         _check("max_rounds", max_rounds, 1, 2**31 - 1)
     _check("start[0]", start[0], 0, 60)
@@ -194,6 +202,7 @@ def evaluate(
         plan,
         progress or (lambda done, total: None),
         processes=int(processes),
+        spread=None if ray is None else partial(over_cluster, ray),
         folder=None if folder is None else Folder(folder, _identity(job, plan)),
         enough=precise if wanted else None,
     )

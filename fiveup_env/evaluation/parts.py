@@ -13,8 +13,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from fiveup_env.evaluation.plan import Forfeit, Plan, Results
 from fiveup_env.evaluation.play import Progress, play_matches
 
 COMPILED, ONE_BY_ONE = 4096, 32  # deals of a part where both agents are kernels, and where one is no policy
-AHEAD = 2  # parts that a process has in hand
+AHEAD = 2  # parts that a process, or a CPU of a cluster, has in hand
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Job:
     def agents(self) -> tuple[Agent, Agent]:
         """Both agents."""
         return make_agent(self.a, self.num_players), make_agent(self.b, self.num_players)
+
+
+Spread = Callable[[Job, list[Plan]], AbstractContextManager[Iterator[Results]]]
+"""Has parts played elsewhere: results in order, asked for one by one inside the block."""
 
 
 def installed(package: str) -> str:
@@ -129,6 +134,7 @@ def play_parts(
     progress: Progress,
     *,
     processes: int = 1,
+    spread: Spread | None = None,
     folder: Folder | None = None,
     enough: Callable[[Results], bool] | None = None,
 ) -> Results:
@@ -139,6 +145,7 @@ def play_parts(
         plan: all matches, or the most there may be.
         progress: called with finished and all matches.
         processes: how many processes play; 1 plays in this one.
+        spread: who plays instead of processes of this machine.
         folder: where finished parts are kept and looked for.
         enough: asked about the results so far after every part, in order; True ends it.
 
@@ -150,7 +157,7 @@ def play_parts(
     parts = [plan.part(first, min(size, plan.deals - first)) for first in range(0, plan.deals, size)]
     there = {i: kept for i, part in enumerate(parts) if folder and (kept := folder.load(part)) is not None}
     missing = [part for i, part in enumerate(parts) if i not in there]
-    if processes == 1 or len(missing) < 2:
+    if not missing or (spread is None and (processes == 1 or len(missing) == 1)):
         done = [sum(results.winner.size for results in there.values())]
 
         def seen(now: int, total: int) -> None:
@@ -162,12 +169,8 @@ def play_parts(
                 done[0] += part.matches
 
         return _collect(parts, there, fresh(), folder, enough, lambda finished, total: None)
-    with _pool(min(processes, len(missing))) as pool:
-        ahead = _in_order(pool, _pickled(job), missing, AHEAD * processes)
-        try:
-            return _collect(parts, there, ahead, folder, enough, progress)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    with (spread or partial(over_processes, min(processes, len(missing))))(job, missing) as ahead:
+        return _collect(parts, there, ahead, folder, enough, progress)
 
 
 def _collect(
@@ -194,6 +197,16 @@ def _collect(
         if enough and enough(Results.joined(found)):
             break
     return Results.joined(found)
+
+
+@contextmanager
+def over_processes(processes: int, job: Job, parts: list[Plan]) -> Iterator[Iterator[Results]]:
+    """Results of the parts in order, played by processes of this machine; see `Spread`."""
+    with _pool(processes) as pool:
+        try:
+            yield _in_order(pool, pickled(job), parts, AHEAD * processes)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _in_order(pool: ProcessPoolExecutor, job: bytes, parts: list[Plan], ahead: int) -> Iterator[Results]:
@@ -225,7 +238,12 @@ def _live_with_the_parent() -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _pickled(job: Job) -> bytes:
+def pickled(job: object) -> bytes:
+    """What other processes have to know of the agents.
+
+    Raises:
+        AgentError: if an agent cannot be pickled.
+    """
     try:
         return pickle.dumps(job)
     except Exception as error:
