@@ -6,6 +6,7 @@ Ray is optional, and imported here only when it is asked for.
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -58,13 +59,21 @@ def connected(address: str, what: str, cpus: int | None = None) -> Iterator[Any]
     if address == LOCAL:
         options |= {"num_cpus": cpus, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
     try:
+        _knock(address)
         ray.init(address, **options)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise ClusterError(f"there is no Ray cluster to be reached at {address!r}: {_first_line(error)}") from error
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Fail at once where nobody answers at a HOST:PORT: Ray itself takes minutes to give up."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "//" not in host:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
 
 
 def _first_line(error: Exception) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import platform
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -86,7 +87,7 @@ class Order:
 
 @contextmanager
 def over_cluster(address: str, job: Job, parts: list[Plan]) -> Iterator[Iterator[Results]]:
-    """Results of the parts in order, as a cluster plays them; parts nobody waits for any more are given up.
+    """Results of the parts in order, as a cluster plays them.
 
     Args:
         address: see `connected`.
@@ -100,29 +101,28 @@ def over_cluster(address: str, job: Job, parts: list[Plan]) -> Iterator[Iterator
     """
     order: Any = Order(replace(job, a=_sent(job.a), b=_sent(job.b)), installed("fiveup-env"))
     with connected(address, WHAT) as ray:
-        started: list[Any] = []
-        try:
-            yield _in_order(ray, pickled(order), parts, started)
-        finally:
-            for reference in started:
-                ray.cancel(reference)
+        yield _in_order(ray, pickled(order), parts)
 
 
 def _sent(spec: AgentSpec) -> Any:
     return Sent.of(spec)
 
 
-def _in_order(ray: Any, order: bytes, parts: list[Plan], waiting: list[Any]) -> Iterator[Results]:
-    """Results in order; so many parts are under way that no CPU of the cluster as it is now runs out of work."""
+def _in_order(ray: Any, order: bytes, parts: list[Plan]) -> Iterator[Results]:
+    """Results in order; so many parts are under way that no CPU of the cluster as it is now runs out of work.
+
+    What is under way when nobody asks any more ends by itself, or with the connection. It is not cancelled: in Ray 2.60
+    a cancellation that crosses the end of its task can abort this process (a failed check in its task manager).
+    """
     play = ray.remote(num_cpus=1, max_retries=RETRIES)(_play)
     everywhere = ray.put(order)
     left = iter(parts)
+    waiting: list[Any] = []
     for _ in parts:
         ahead = AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
         while len(waiting) < ahead and (part := next(left, None)) is not None:
             waiting.append(play.remote(everywhere, part))
-        yield _result(ray, waiting[0])
-        waiting.pop(0)
+        yield _result(ray, waiting.pop(0))
 
 
 def _result(ray: Any, reference: Any) -> Results:
@@ -147,7 +147,7 @@ def _made(order: bytes) -> tuple[Job, Agent, Agent]:
     """Once per process: making an agent may take seconds."""
     made: Order = pickle.loads(order)
     if made.version != (here := installed("fiveup-env")):
-        import platform
-
-        raise ClusterError(f"node {platform.node()} has fiveup-env {here}, this program {made.version}; install the same")
+        raise ClusterError(
+            f"node {platform.node()} has fiveup-env {here}, this program {made.version}; install the same"
+        )
     return made.job, *made.agents()

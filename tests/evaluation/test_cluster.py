@@ -1,0 +1,234 @@
+"""Evaluation over a Ray cluster: one process's results, whatever happens to the nodes; needs the extra `ray`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from fiveup_env import cluster as connecting
+from fiveup_env.agents.base import AgentError, Policy
+from fiveup_env.agents.released import weights_file
+from fiveup_env.cli import run
+from fiveup_env.cluster import ClusterError
+from fiveup_env.evaluation import evaluate, parts
+from fiveup_env.evaluation.plan import Results
+from fiveup_env.evaluation.spread import Order, Sent
+from tests.agents.support import Rng
+
+MATCHES = 200
+
+
+def identical(one: Results, other: Results) -> bool:
+    """To the last bit."""
+    return one.forfeits == other.forfeits and all(
+        getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in Results.ARRAYS
+    )
+
+
+class Killer(Rng):
+    """Ends the process that asks it."""
+
+    def act(self, view) -> int:
+        os._exit(1)
+
+
+class Sleepy(Rng):
+    """Slow enough for a node to die in the middle; forgets nothing that matters."""
+
+    def act(self, view) -> int:
+        time.sleep(0.01)
+        return super().act(view)
+
+
+class Slow(Rng):
+    """Too slow for any limit, now and then."""
+
+    def act(self, view) -> int:
+        if self.rng.random() < 0.1:
+            time.sleep(30)
+        return super().act(view)
+
+
+class Broken(Rng):
+    def act(self, view) -> int:
+        if self.rng.random() < 0.1:
+            raise RuntimeError("a bug of mine")
+        return super().act(view)
+
+
+# ------------------------------------------------------------------------------------------------ without Ray
+
+
+def test_a_missing_ray_is_one_line_that_names_the_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert run(["evaluate", "greedy", "random", "--matches", "10", "--ray", "local"]) == 2
+    assert capsys.readouterr().err == ("fiveup: evaluation on a cluster needs ray: pip install 'fiveup-env[ray]'\n")
+
+
+def test_processes_or_a_cluster():
+    with pytest.raises(ValueError, match="processes are of this machine, and a cluster plays on all of its CPUs"):
+        evaluate("greedy", "random", matches=10, processes=2, ray="local")
+
+
+def test_names_take_their_files_along(tmp_path, monkeypatch):
+    """And are made anew where those files are not, under the same name."""
+    monkeypatch.chdir(tmp_path)
+    file = Path("some net.safetensors")
+    file.write_bytes(weights_file("duel-v1").read_bytes())
+    expected = evaluate(str(file), "random", 2, 20).results
+    for spec in (file, f"{file}:sample=false", f"fiveup_env.agents.network:NetworkPolicy:path={file}"):
+        sent = Sent.of(spec)
+        assert isinstance(sent, Sent) and list(sent.files) == [str(file)]
+        moved = tmp_path / "moved"
+        file.rename(moved)
+        agent = sent.agent(2)
+        moved.rename(file)
+        assert agent.name == "some net"
+        assert identical(evaluate(agent, "random", 2, 20).results, expected)
+    for spec in ("greedy", "pimc:worlds=2", "exec:./agent --net some.safetensors", "no.safetensors", Rng()):
+        assert Sent.of(spec) is spec
+
+
+def test_another_version_on_a_node_is_refused(monkeypatch):
+    from fiveup_env.evaluation import spread
+
+    order = parts.pickled(Order(parts.Job("greedy", "random", 2), "9.9"))
+    with pytest.raises(ClusterError, match=r"has fiveup-env .*, this program 9\.9; install the same"):
+        spread._made(order)
+
+
+# --------------------------------------------------------------------------------------------------- with Ray
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """An embedded Ray of two CPUs, shared by the tests below."""
+    pytest.importorskip("ray")
+    with connecting.connected("local", "this test", cpus=2) as module:
+        yield module
+
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore:Tip. In future versions of Ray:FutureWarning"
+)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "players"),
+    [("greedy", "random", 4), ("tests.agents.support:Rng", "greedy", 3), ("duel-v1", "pimc:worlds=2", 2)],
+)
+def test_a_cluster_gives_what_one_process_gives(a, b, players, ray, monkeypatch):
+    monkeypatch.setattr(parts, "COMPILED", 30)
+    monkeypatch.setattr(Policy, "together", 20)
+    calls: list[tuple[int, int]] = []
+    one = evaluate(a, b, players, MATCHES, 5, max_rounds=3)
+    spread = evaluate(a, b, players, MATCHES, 5, max_rounds=3, ray="local", progress=lambda *now: calls.append(now))
+    assert one == spread and identical(one.results, spread.results)
+    assert len(calls) > 2 and calls[-1] == (one.matches, one.matches)
+
+
+def test_it_stops_when_precise_enough_and_goes_on_from_a_folder(ray, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "COMPILED", 50)
+    first = evaluate("greedy", "random", precision="0.5", seed=2, ray="local", folder=tmp_path)
+    assert first == evaluate("greedy", "random", precision="0.5", seed=2)
+    there = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
+    more = evaluate("greedy", "random", matches=first.matches + 300, seed=2, ray="local", folder=tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in there} == there
+    assert len(list(tmp_path.glob("*.npz"))) == len(there) + 3
+    assert identical(more.results, evaluate("greedy", "random", matches=first.matches + 300, seed=2).results)
+
+
+def test_forfeits_and_time_limits_are_the_same(ray):
+    for name, limit, reason in (("Broken", None, "a bug of mine"), ("Slow", 1.5, "took more than 1.5 s")):
+        agent = f"tests.evaluation.test_cluster:{name}"
+        options = {"max_rounds": 1, "timeout": limit}
+        one, spread = (evaluate(agent, "greedy", 2, 64, 1, ray=ray, **options) for ray in (None, "local"))
+        assert identical(one.results, spread.results)
+        assert any(reason in text for text in one.reasons)
+
+
+def test_strict_raises_what_the_agent_raised(ray):
+    with pytest.raises(RuntimeError, match="a bug of mine"):
+        evaluate("tests.evaluation.test_cluster:Broken", "greedy", 2, 128, strict=True, ray="local")
+    agent = Rng()
+    agent.lock = threading.Lock()
+    with pytest.raises(AgentError, match="an agent cannot be sent to another process"):
+        evaluate(agent, "greedy", 4, 20, ray="local")
+
+
+def test_an_agent_that_ends_its_process_ends_the_evaluation_with_one_line(ray, monkeypatch):
+    from fiveup_env.evaluation import spread
+
+    monkeypatch.setattr(spread, "RETRIES", 1)
+    with pytest.raises(ClusterError, match=r"a part could not be played on the cluster: .*died") as caught:
+        evaluate("tests.evaluation.test_cluster:Killer", "greedy", 2, 10, ray="local")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["somewhere:x", "localhost:1"])
+def test_no_cluster_at_an_address_is_one_line(address, monkeypatch, capsys):
+    module = pytest.importorskip("ray")
+    monkeypatch.setattr(module, "is_initialized", lambda: False)
+    assert run(["evaluate", "greedy", "random", "--ray", address]) == 2
+    assert capsys.readouterr().err.startswith(f"fiveup: there is no Ray cluster to be reached at '{address}': ")
+
+
+# --------------------------------------------------------------------------------------------------- two nodes
+
+
+@pytest.fixture
+def nodes(monkeypatch):
+    """A cluster of two nodes with two CPUs each, on this machine; it and what Ray left behind go at the end."""
+    module = pytest.importorskip("ray")
+    if module.is_initialized():
+        module.shutdown()
+    from ray.cluster_utils import Cluster
+
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    options = {"num_cpus": 2, "object_store_memory": connecting.OBJECT_STORE}
+    cluster = Cluster(initialize_head=True, head_node_args=options | {"include_dashboard": False})
+    second = cluster.add_node(**options)
+    try:
+        yield cluster, second
+    finally:
+        module.shutdown()
+        cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_two_nodes_give_what_one_process_gives(nodes, capfd):
+    cluster, _ = nodes
+    arguments = ["evaluate", "pimc:worlds=4", "duel-v1", "--players", "2", "--matches", "1024", "--json"]
+    found = []
+    seconds = []
+    for more in (["--ray", cluster.address], []):
+        assert run([*arguments, *more]) == 0
+        found.append(json.loads(capfd.readouterr().out))
+        seconds.append(found[-1].pop("seconds"))
+    print(f"four CPUs of two nodes {seconds[0]} s, one process {seconds[1]} s")
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_a_node_that_dies_costs_only_what_runs_on_it(nodes, tmp_path):
+    """In the middle of an evaluation; the rest is played by the other one, with the same result, and it is kept."""
+    cluster, second = nodes
+    agent = "tests.evaluation.test_cluster:Sleepy"
+    killed = []
+
+    def kill(done: int, total: int) -> None:
+        if not killed and 0 < done < total:
+            killed.append(done)
+            cluster.remove_node(second, allow_graceful=False)
+
+    spread = evaluate(agent, "greedy", 2, 512, ray=cluster.address, progress=kill, folder=tmp_path)
+    assert killed
+    assert identical(spread.results, evaluate(Rng(), "greedy", 2, 512).results)
+    assert len(list(tmp_path.glob("*.npz"))) == 512 // 2 // parts.ONE_BY_ONE
