@@ -15,6 +15,8 @@ Gordon and Bagnell, 2011). What a run leaves in its folder:
 - `config.yaml`: the config as it was used
 - `stage-1/positions`, ...: the labelled positions (see `_positions`); `stage-1/network.safetensors`, ...
 - `learning.jsonl`: a line per epoch: loss, regret, agreement, seconds
+- `curve.json`: after every stage the positions labelled and passed through so far, the seconds of labelling and
+  learning, and wins against `greedy`
 
 With `--resume` positions and finished stages that are there are kept; a stage's learning begins anew.
 """
@@ -92,6 +94,7 @@ class Evaluation(Section):
     """Matches of the policy, always taking its most likely action, on duplicate deals."""
 
     opponents: dict[str, Count] = Field(default={"greedy": 4000}, description="against whom, and how many matches")
+    curve: int = Field(default=2000, ge=0, description="matches against `greedy` after every stage, 0 for none")
     seed: int = Field(default=1, ge=0, lt=2**64, description="of the deals")
 
 
@@ -141,11 +144,13 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         free_folder(folder)
     begin_folder(folder, config)
     torch.set_num_threads(config.threads)
-    network, files = None, []
+    network, files, labelled = None, [], 0
     for number, stage in enumerate(config.stages, 1):
         here = folder / f"stage-{number}"
+        began = time.monotonic()
         made = label(config, number, folder, console)
         files = [*files, made] if stage.keep else [made]
+        labelled += config.shard * len(made)
         if (here / "network.safetensors").exists():
             network = load_weights(here / "network.safetensors")
             continue
@@ -153,16 +158,19 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         console.print(f"stage {number}: learning from {len(learned):,} positions, measuring on {len(measured):,}")
         torch.manual_seed(config.seed * 1000 + number)
         network = network or PolicyNetwork(config.players, **config.network.model_dump())
-        began = time.monotonic()
         for line in learn(network, learned, measured, config, stage, console):
             note(folder, console, {"stage": number} | line)
         trained = {
             "script": "imitate",
             "config": config.model_dump(),
             "stage": number,
+            "labelled": labelled,
             "positions": len(learned),
-            "seconds": round(time.monotonic() - began),
+            "passes": len(learned) * stage.epochs,
+            "seconds": round(time.monotonic() - began, 1),
         }
+        if config.evaluation.curve:
+            add_to_curve(folder, network, config, trained)
         save_weights(here / "network.safetensors", network, trained)
     assert network is not None
     write_file(folder / "policy.safetensors", (here / "network.safetensors").read_bytes())
@@ -327,6 +335,29 @@ def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
             sums["agreement"] += (regret == 0).sum().item()
     means = {name: total / len(held) for name, total in sums.items()}
     return means | {"value_error": math.sqrt(means["value_error"])}
+
+
+def add_to_curve(folder: Path, network: PolicyNetwork, config: Config, trained: dict[str, Any]) -> None:
+    """Evaluate the network of a stage, on deals that are the same for all stages and runs, and note it in `curve.json`.
+
+    Args:
+        folder: of the run.
+        network: as it is at the end of the stage.
+        config: of the run.
+        trained: the stage's number, positions labelled so far, passes (positions times epochs) and seconds.
+    """
+    file, weights = folder / "curve.json", folder / "curve.safetensors"
+    before = (
+        [entry for entry in json.loads(file.read_text()) if entry["stage"] < trained["stage"]] if file.exists() else []
+    )
+    save_weights(weights, network, {"script": "imitate"})
+    found = evaluate(weights, "greedy", config.players, config.evaluation.curve, config.evaluation.seed)
+    weights.unlink()
+    so_far = {key: trained[key] + (before[-1][key] if before else 0) for key in ("passes", "seconds")}
+    entry = {"stage": trained["stage"], "labelled": trained["labelled"]} | so_far
+    rate = found.as_dict()["win_rate"]
+    entry |= {"greedy": rate["value"], "interval": rate["interval"]}
+    write_file(file, json.dumps([*before, entry], indent=1).encode())
 
 
 def note(folder: Path, console: Console, line: dict[str, Any]) -> None:

@@ -1,13 +1,13 @@
 """Samples per second of self-play, by phase, and of sb3-contrib's MaskablePPO beside it in the same run.
 
     python -m training.throughput --out docs/data/throughput.json
-    python -m training.throughput --width 128 --threads 2
+    python -m training.throughput --placements 128 --threads 2
 
 Both learn four-player matches, 1,024 side by side, 32 decisions of each in an iteration, one epoch, the same size of
 minibatch, equity rewards per round. Self-play has one network for policy and value, SB3's two are of its layers each,
-as that library makes them; its opponents are `greedy` in compiled code. Iterations take turns, so that the ratio holds
-on a busy machine where speeds do not. Beside the time on the wall stands the processor's time of the process (of all
-its threads), which other work on the machine changes less.
+as that library makes them (nothing there scores placements); its opponents are `greedy` in compiled code. Iterations
+take turns, so that the ratio holds on a busy machine where speeds do not. Beside the time on the wall stands the
+processor's time of the process (of all its threads), which other work on the machine changes less.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .selfplay_ppo import Run
 MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
 
 
-def selfplay(width: int, blocks: int, threads: int) -> Run:
+def selfplay(width: int, blocks: int, placements: int, threads: int) -> Run:
     """Self-play that is ready for its first iteration."""
     config = {
         "script": "selfplay_ppo",
         "decisions": 10**9,
         "matches": MATCHES,
-        "network": {"width": width, "blocks": blocks, "placements": 0},
+        "network": {"width": width, "blocks": blocks, "placements": placements},
         "ppo": {"steps": STEPS, "minibatch": MINIBATCH, "epochs": 1},
         "threads": threads,
     }
@@ -72,11 +72,11 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
     return result, time.perf_counter() - wall, time.process_time() - processor
 
 
-def measure(width: int, blocks: int, threads: int, iterations: int) -> dict[str, Any]:
+def measure(width: int, blocks: int, placements: int, threads: int, iterations: int) -> dict[str, Any]:
     """Medians over the iterations; the first of each does not count."""
     torch.set_num_threads(threads)
     torch.distributions.Distribution.set_default_validate_args(False)
-    run, model = selfplay(width, blocks, threads), maskable_ppo(width, blocks, threads)
+    run, model = selfplay(width, blocks, placements, threads), maskable_ppo(width, blocks, threads)
     ours, theirs, phases = [], [], []
     for i in range(iterations + 1):
         metrics, *seconds = timed(run.iteration)
@@ -92,6 +92,7 @@ def measure(width: int, blocks: int, threads: int, iterations: int) -> dict[str,
     return {
         "width": width,
         "blocks": blocks,
+        "placements": placements,
         "threads": threads,
         "iterations": iterations,
         "selfplay_ppo": medians(ours) | {"shares": {p: median(row[p] for row in phases) for p in phases[0]}},
@@ -106,12 +107,13 @@ def measure(width: int, blocks: int, threads: int, iterations: int) -> dict[str,
 def main(
     width: Annotated[int, typer.Option(help="of the hidden layers")] = 256,
     blocks: Annotated[int, typer.Option(help="residual blocks; SB3 gets 1 + 2 * blocks layers")] = 1,
+    placements: Annotated[int, typer.Option(help="width of self-play's layers that score placements, 0 for none")] = 0,
     threads: Annotated[int, typer.Option(help="of torch")] = 1,
     iterations: Annotated[int, typer.Option(help="of each, taking turns")] = 5,
     out: Annotated[Path | None, typer.Option(help="JSON file that the measurement is added to")] = None,
 ) -> None:
     """Measure, print a table, and keep the figures."""
-    found = measure(width, blocks, threads, iterations)
+    found = measure(width, blocks, placements, threads, iterations)
     table = Table("samples per second", "on the wall", "of the processor", "shares of the wall time")
     ours, theirs, ratio = found["selfplay_ppo"], found["maskable_ppo"], found["ratio"]
     shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ours["shares"].items())

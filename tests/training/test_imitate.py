@@ -150,7 +150,7 @@ TINY = {
     ],
     "network": {"width": 16, "blocks": 1, "placements": 8},
     "learning": {"batch": 64},
-    "evaluation": {"opponents": {"random": 20}},
+    "evaluation": {"opponents": {"random": 20}, "curve": 20},
 }
 
 
@@ -169,11 +169,23 @@ def done(tmp_path_factory) -> Path:
 
 def test_what_a_run_leaves(done):
     names = {entry.name for entry in done.iterdir()}
-    assert names == {"config.yaml", "learning.jsonl", "policy.safetensors", "results.json", "stage-1", "stage-2"}
+    assert names == {
+        "config.yaml",
+        "curve.json",
+        "learning.jsonl",
+        "policy.safetensors",
+        "results.json",
+        "stage-1",
+        "stage-2",
+    }
     lines = [json.loads(line) for line in (done / "learning.jsonl").read_text().splitlines()]
     assert [(line["stage"], line["epoch"]) for line in lines] == [(1, 1), (1, 2), (2, 1)]
     assert lines[1]["loss"] < lines[0]["loss"]
     assert all(0 <= line["agreement"] <= 1 and line["regret"] > 0 for line in lines)
+    first, second = json.loads((done / "curve.json").read_text())
+    assert (first["stage"], first["labelled"], first["passes"]) == (1, 768, 2 * 512)
+    assert second["stage"] == 2 and second["seconds"] > first["seconds"] > 0 and second["labelled"] > first["labelled"]
+    assert second["passes"] == first["passes"] + 512 + 256 and 0 <= second["interval"][0] <= second["greedy"]
     (result,) = json.loads((done / "results.json").read_text())
     assert result["b"] == "random" and result["matches"] == 20
     agent = make_agent(done / "policy.safetensors", 4)
