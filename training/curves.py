@@ -80,7 +80,7 @@ def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
                 curves = by_script.get(script)
                 if curves:
                     x, mean, low, high = mean_and_spread(curves, key)
-                    name = f"{NAMES[script]} ({len(curves)} seeds)"
+                    name = f"{NAMES[script]} ({len(curves)} seed{'s' * (len(curves) > 1)})"
                     axis.fill_between(x / scale, low, high, color=color, alpha=0.2, linewidth=0)
                     axis.plot(x / scale, mean, color=color, marker="o", markersize=3, label=name)
             axis.axhline(50, color="#888888", linewidth=0.8, linestyle=":")
