@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from fiveup_env.evaluation.play import Progress
-    from fiveup_env.records import Record
+from fiveup_env import evaluation_commands
+from fiveup_env._terminal import AGENT, ClickError, UsageError, command_line, progress_bar
 
-# Typer brings its own click from some release on, so click's classes are reached through typer's.
-UsageError: Any = typer.BadParameter.__mro__[1]
-ClickError: Any = typer.BadParameter.__mro__[2]
-assert (UsageError.__name__, ClickError.__name__) == ("UsageError", "ClickException")
+if TYPE_CHECKING:
+    from fiveup_env.records import Record
 
 INTERRUPTED = 130  # the exit code after Ctrl-C, as shells have it
 
@@ -39,9 +35,6 @@ def fiveup(
     ] = False,
 ) -> None:
     """Exact 61 Five Up: train, evaluate and look at agents."""
-
-
-AGENT = "A name (see `fiveup info`), a checkpoint file, package.module:Class, or exec:COMMAND."
 
 
 @app.command()
@@ -80,6 +73,9 @@ def evaluate(
     report: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write a report card there, index.html and report.json.")
     ] = None,
+    endgame: Annotated[
+        int, typer.Option(min=0, help="Matches whose endgames the report card looks at, 0 for none.")
+    ] = 100,
     against: Annotated[
         str | None, typer.Option("--compare", metavar="DIR", help="Then compare with the report card there.")
     ] = None,
@@ -100,15 +96,23 @@ def evaluate(
     comparison = None
     try:
         before = None if against is None else cards.read_report(against)
-        with _progress_bar(f"{a} against {b}") as progress:
+        with progress_bar(f"{a} against {b}") as progress:
             result = play(a, b, players, matches, seed, **options, progress=progress)
         if record is not None:
             from fiveup_env.evaluation.recording import save_records
 
-            save_records(result, a, b, record, records)
-        command = _command(sys.argv[1:])
+            for path, failure in save_records(result, a, b, record, records, timeout).items():
+                if failure is not None:
+                    print(f"{path} ends where the match was forfeited: {failure}", file=sys.stderr)
+        command = command_line(sys.argv[1:])
         if report is not None:
-            print(f"report: {card.write_report(result, report, command)}", file=sys.stderr)
+            regret = None
+            if endgame and not sum(result.forfeits):
+                from fiveup_env.evaluation.endgame_report import of_match_up
+
+                with progress_bar("endgames") as progress:
+                    regret = of_match_up(result, a, b, endgame, progress)
+            print(f"report: {card.write_report(result, report, command, regret)}", file=sys.stderr)
         if before is not None:
             comparison = cards.compare(before, card.as_json(result, command))
     except OSError as error:
@@ -130,84 +134,7 @@ def evaluate(
             Console().print(cards.show(comparison))
 
 
-def _command(arguments: Sequence[str]) -> str:
-    """What was typed, as it would be typed again."""
-    import shlex
-
-    return shlex.join(["fiveup", *arguments])
-
-
-@app.command()
-def compare(
-    first: Annotated[str, typer.Argument(metavar="REPORT", help="The folder of a report card.", show_default=False)],
-    second: Annotated[str, typer.Argument(metavar="REPORT", help="Another.", show_default=False)],
-) -> None:
-    """Show what a second report card says more or less than a first one, with 95% intervals."""
-    from rich.console import Console
-
-    from fiveup_env.evaluation import compare as cards
-
-    try:
-        found = cards.compare(cards.read_report(first), cards.read_report(second))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    Console().print(cards.show(found))
-
-
-@app.command()
-def tournament(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help=AGENT, show_default=False)],
-    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
-    matches: Annotated[int, typer.Option(min=1, help="Of every pair, rounded up to whole deals.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
-    processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-) -> None:
-    """Play every agent against every other on the same deals, and rate them (Bradley-Terry, Elo points)."""
-    from contextlib import ExitStack
-
-    from fiveup_env.evaluation import ratings
-
-    try:
-        with ExitStack() as bars:
-
-            def watch(what: str) -> Progress:
-                bars.close()
-                return bars.enter_context(_progress_bar(what))
-
-            result = ratings.round_robin(agents, players, matches, seed, watch=watch, processes=processes)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    if as_json:
-        import json
-
-        print(json.dumps(result.as_dict(), indent=2))
-    else:
-        from rich.console import Console
-
-        Console().print(ratings.show(result))
-
-
-@app.command()
-def variance(
-    a: Annotated[str, typer.Argument(metavar="A", help=AGENT, show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same.", show_default=False)],
-    players: Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")] = 4,
-    matches: Annotated[int, typer.Option(min=1, help="Played twice: with and without common random numbers.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")] = 0,
-    processes: Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")] = 1,
-) -> None:
-    """Show what duplicate deals, common random numbers and the control variate save in a match-up."""
-    from rich.console import Console
-
-    from fiveup_env.evaluation import variance as measured
-
-    try:
-        with _progress_bar(f"{a} against {b}") as progress:
-            rows = measured.measure(a, b, players, matches, seed, processes, progress)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    Console().print(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
+evaluation_commands.register(app)
 
 
 @app.command()
@@ -356,9 +283,9 @@ def bench(
     given = {"turns": turns, "seconds": seconds, "clock": clock, "peers": peers, "compiling": compiling}
     try:
         if soak is not None:
-            command.soak_all(soak, seed, _progress_bar)
+            command.soak_all(soak, seed, progress_bar)
         else:
-            command.measure(players, command.checked_sizes(sizes, large), quick, given, json, _progress_bar)
+            command.measure(players, command.checked_sizes(sizes, large), quick, given, json, progress_bar)
     except command.BenchError as error:
         raise UsageError(str(error)) from error
 
@@ -371,28 +298,6 @@ def info() -> None:
     from fiveup_env.diagnostics import overview
 
     Console().print(overview())
-
-
-@contextmanager
-def _progress_bar(what: str) -> Iterator[Progress]:
-    """A bar with the remaining time on stderr, if that is a terminal; it goes when the work is done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ import typer
 
 from fiveup_env.agents.equity import shipped_table
 from fiveup_env.agents.kernels import GREEDY
+from fiveup_env.evaluation.conduct_kernels import new_counts
 from fiveup_env.evaluation.kernels import DRAW_POINTS, FEATURES, play_kernels, start_matches
 from fiveup_env.evaluation.luck import WEIGHTS, new_luck
 from fiveup_env.evaluation.plan import DEALS, POLICIES, Plan
@@ -48,7 +49,7 @@ def play(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         unit = np.zeros(len(FEATURES) + 1)
         unit[f] = 1
         games, luck = new_games(n, plan.variant), new_luck(n)
-        arrays = (no_deal, unit, table, luck)
+        arrays = (no_deal, unit, table, luck, new_counts(n))
         start_matches(games, rows, plan.seeds(DEALS), scores, *arrays)
         openers = games["opener"].astype(np.int64)
         for k in range(players):

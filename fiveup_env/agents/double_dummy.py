@@ -6,6 +6,7 @@ Both sides of a two-sided match play perfectly; with three sides every seat take
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy import int64
 
 from fiveup_env.agents.endgame import new_frames, new_stack, solve
 from fiveup_env.agents.equity import table_for
+from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.game import PLAYING
 from fiveup_env.rules.kernels import entry
 from fiveup_env.rules.match import Match
@@ -20,26 +22,28 @@ from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import count_legal, nth_legal, play
 
 DEFAULT_MOST_TILES = 14
+SOLVED_AT_ONCE = 64  # positions between two reports of progress
 
 
 @entry
 def _solve_actions(
     games: np.ndarray,
+    first: int,
+    last: int,
     stack: np.ndarray,
     frames: np.ndarray,
     table: np.ndarray,
-    actions: np.ndarray,
     values: np.ndarray,
-) -> int:
-    """Write the legal actions and what they are worth to the side to act; returns how many there are."""
-    game = games[0]
-    side, count = side_of(game, int64(game.turn)), count_legal(game)
-    for i in range(count):
-        actions[i] = nth_legal(game, i)
-        stack[0] = game
-        play(stack[0], actions[i])
-        values[i] = solve(stack, frames, 0, side, table)
-    return count
+) -> None:
+    """Write what the legal actions of games[first:last] are worth to the sides to act, float64 [N, 121]."""
+    for i in range(first, last):
+        game = games[i]
+        side = side_of(game, int64(game.turn))
+        for n in range(count_legal(game)):
+            action = nth_legal(game, n)
+            stack[0] = game
+            play(stack[0], action)
+            values[i, action] = solve(stack, frames, 0, side, table)
 
 
 @entry
@@ -103,13 +107,33 @@ def double_dummy(match: Match, *, equity: bool = True, most_tiles: int = DEFAULT
     held = sum(int(size) for size in game.hand_sizes)
     if held > most_tiles:
         raise ValueError(f"{held} tiles are held, more than {most_tiles}")
-    table = table_for(match.variant, equity)
-    stack, frames = new_stack(), new_frames()
-    actions, values, line = np.empty(121, np.int64), np.empty(121), np.empty(len(stack), np.int64)
-    count = _solve_actions(match.copy()._games, stack, frames, table, actions, values)
-    length = _best_line(match.copy()._games, stack, frames, table, line)
+    stack = new_stack()
+    line = np.empty(len(stack), np.int64)
+    actions = match.legal_actions()
+    values = action_values(match.copy()._games, equity=equity)[0]
+    length = _best_line(match.copy()._games, stack, new_frames(), table_for(match.variant, equity), line)
     return Solution(
-        tuple(int(a) for a in actions[:count]),
-        tuple(float(v) for v in values[:count]),
-        tuple(int(a) for a in line[:length]),
+        tuple(actions), tuple(float(values[action]) for action in actions), tuple(int(a) for a in line[:length])
     )
+
+
+def action_values(
+    games: np.ndarray, *, equity: bool = True, progress: Callable[[int, int], None] | None = None
+) -> np.ndarray:
+    """What every legal action is worth to the side to act, float64 [N, 121], -inf for others; see `double_dummy`.
+
+    Args:
+        games: records [N] of rounds under way, boneyards empty, of one variant; how many tiles are held is not limited.
+        equity: as of `double_dummy`.
+        progress: called now and then with the numbers of positions that are solved and that there are.
+    """
+    values = np.full((len(games), NUM_ACTIONS), -np.inf)
+    if len(games):
+        table = table_for(Match.of(games[0]).variant, equity)
+        stack, frames = new_stack(), new_frames()
+        for first in range(0, len(games), SOLVED_AT_ONCE):
+            last = min(first + SOLVED_AT_ONCE, len(games))
+            _solve_actions(games, first, last, stack, frames, table, values)
+            if progress:
+                progress(last, len(games))
+    return values

@@ -6,6 +6,7 @@
 - a checkpoint file: `runs/mine/policy.safetensors`, `runs/quickstart/policy.zip:sample=true`
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
 - a program of its own: `exec:COMMAND`, see `agents.process`; what follows is the command and no arguments of ours
+- a partnership of two agents for four players: `pair:X with Y`, see `agents.pair`
 
 and the arguments are passed on by keyword: `true` and `false`, integers, decimal numbers, or text.
 """
@@ -23,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from fiveup_env.agents.base import Agent, AgentError, agent_name
+from fiveup_env.agents.pair import SEATS, pair, split_pair
 
 AgentSpec: TypeAlias = "str | os.PathLike[str] | Agent"
 """An agent, or what `make_agent` makes one of."""
@@ -58,7 +60,7 @@ CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Suffix of a file -> (Python path of what loads it, a line for people)."""
 
-PROGRAM = "exec:"
+PROGRAM, PAIR = "exec:", "pair:"
 _ARGUMENTS = re.compile(r":(?=[^:]*=)([^:]*)$")
 
 
@@ -82,7 +84,8 @@ def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
 def known() -> str:
     """What can be named, in one line."""
     suffixes = ", ".join(CHECKPOINTS)
-    return f"agents: {', '.join(BUILT_IN)}, a checkpoint file ({suffixes}), package.module:Class, or exec:COMMAND"
+    others = f"a checkpoint file ({suffixes}), package.module:Class, exec:COMMAND, or 'pair:X with Y'"
+    return f"agents: {', '.join(BUILT_IN)}, {others}"
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
@@ -116,18 +119,23 @@ def _value(text: str) -> bool | int | float | str:
     return text
 
 
-def file_of(spec: str) -> Path | None:
-    """The checkpoint file that a name stands for, if it is one that is there."""
+def files_of(spec: str) -> list[Path]:
+    """The checkpoint files that a name stands for: those that are there."""
     if spec.startswith(PROGRAM):
-        return None
+        return []
+    if spec.startswith(PAIR):
+        return [path for name in split_pair(spec.removeprefix(PAIR)) for path in files_of(name)]
     path = Path(parse(spec)[0])
-    return path if path.is_file() else None
+    return [path] if path.is_file() else []
 
 
 def _from_name(spec: str) -> Agent:
     if spec.startswith(PROGRAM):
         named: Agent = _load("fiveup_env.agents.process:ProcessAgent").named(spec.removeprefix(PROGRAM))
         return named
+    if spec.startswith(PAIR):
+        first, second = (make_agent(name, SEATS) for name in split_pair(spec.removeprefix(PAIR)))
+        return pair(first, second)
     what, arguments = parse(spec)
     if what in BUILT_IN:
         return _call(spec, _load(BUILT_IN[what][0]), (), arguments)

@@ -5,42 +5,31 @@ The JSON holds what every start came to, so that two reports can be compared sta
 
 from __future__ import annotations
 
-import json
 import os
-import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fiveup_env.agents.pair import split_pair
+from fiveup_env.agents.registry import PAIR
+from fiveup_env.evaluation.conduct_tables import conduct_grids, partners_grid
+from fiveup_env.evaluation.endgames import EndgameRegret
+from fiveup_env.evaluation.grids import Grid, Shown, between, percent, points
+from fiveup_env.evaluation.html import how_it_was_made, machine, write_folder
+from fiveup_env.evaluation.html import page as whole_page
 from fiveup_env.evaluation.matchup import MatchUp
-from fiveup_env.evaluation.parts import installed
-from fiveup_env.evaluation.report import notes, percent, points
+from fiveup_env.evaluation.report import notes
 from fiveup_env.evaluation.statistics import Estimate, mean_share, ratio_of_sums
 from fiveup_env.evaluation.svg import curve, histogram, intervals
 
 FORMAT = 1
-PACKAGES = ("fiveup-env", "numpy", "numba")
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; color: #1d2733; max-width: 46rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin-top: 2rem }
-table { border-collapse: collapse; width: 100% } th, td { padding: .3rem .6rem; border-bottom: 1px solid #d5dce3 }
-th { text-align: left; font-weight: 600 } td { text-align: right; font-variant-numeric: tabular-nums }
-svg { width: 100%; height: auto; display: block } pre { background: #f2f5f7; padding: .7rem; white-space: pre-wrap;
-overflow-wrap: anywhere } .small { color: #55636f; font-size: .9rem }
-"""
+WHO = {2: "two players", 3: "three players, A against two Bs", 4: "four players in two partnerships"}
 
 
-def machine() -> dict[str, str]:
-    """Where it was measured."""
-    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
-    found["cpus"] = str(os.cpu_count())
-    return found | {package: installed(package) for package in PACKAGES}
-
-
-def as_json(matchup: MatchUp, command: str) -> dict[str, Any]:
+def as_json(matchup: MatchUp, command: str, endgame: EndgameRegret | None = None) -> dict[str, Any]:
     """All figures, the command, the machine, and every start: lead in raw points times S - 1, hands, matches won."""
     results, sides = matchup.results, matchup.results.winner.shape[1]
     starts = {
@@ -48,50 +37,40 @@ def as_json(matchup: MatchUp, command: str) -> dict[str, Any]:
         "rounds": results.rounds.sum(1).tolist(),
         "won": [round(float(won), 6) for won in results.won.sum(1)],
     }
-    return {"format": FORMAT, **matchup.as_dict(), "command": command, "machine": machine(), "starts": starts}
+    told = {"conduct": results.conduct.as_dict(), "endgame": endgame and endgame.as_dict()}
+    return {"format": FORMAT, **matchup.as_dict(), **told, "command": command, "machine": machine(), "starts": starts}
 
 
-def write_report(matchup: MatchUp, folder: str | os.PathLike[str], command: str) -> Path:
+def write_report(
+    matchup: MatchUp, folder: str | os.PathLike[str], command: str, endgame: EndgameRegret | None = None
+) -> Path:
     """Write `report.json` and `index.html` to a folder, which is made; returns the page's path.
 
     Raises:
         OSError: if they cannot be written.
     """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    for name, text in (
-        ("report.json", json.dumps(as_json(matchup, command))),
-        ("index.html", page(matchup, command)),
-    ):
-        new = target / f"{name}.new"
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, target / name)
-    return target / "index.html"
+    return write_folder(folder, page(matchup, command, endgame), as_json(matchup, command, endgame))
 
 
-def page(matchup: MatchUp, command: str) -> str:
+def page(matchup: MatchUp, command: str, endgame: EndgameRegret | None = None) -> str:
     """The page."""
-    title = escape(f"{matchup.a} against {matchup.b}")
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(_body(matchup, title, command))
-        + "\n</body>\n</html>\n"
-    )
+    return whole_page(f"{matchup.a} against {matchup.b}", _body(matchup, command, endgame))
 
 
-def _body(m: MatchUp, title: str, command: str) -> Iterator[str]:
-    who = {2: "two players", 3: "three players, A against two Bs", 4: "four players in two partnerships"}
-    yield f"<h1>{title}</h1>"
-    yield f"<p>Exact 61 Five Up, {who[m.num_players]}: {m.matches:,} matches on {m.deals:,} duplicate starts.</p>"
+def _body(m: MatchUp, command: str, endgame: EndgameRegret | None) -> Iterator[str]:
+    yield f"<p>Exact 61 Five Up, {WHO[m.num_players]}: {m.matches:,} matches on {m.deals:,} duplicate starts.</p>"
     yield f"<p><strong>{escape(verdict(m))}</strong></p>"
     yield "<h2>Points per deal</h2>"
     yield intervals(_rows(m.points_per_round, m.points_without_luck), 0.0, points, "points per deal")
     yield "<h2>Win rate</h2>"
     yield intervals(_rows(m.win_rate, m.wins_without_luck), m.chance, percent, "win rate")
-    yield "<h2>Figures</h2>"
-    yield _figures(m)
+    yield _figures(m).html()
+    for grid in conduct_grids(m.results.conduct, (m.a, m.b), m.num_players):
+        yield grid.html()
+    if m.a.startswith(PAIR):
+        yield partners_grid(m.results.conduct, split_pair(m.a.removeprefix(PAIR))).html()
+    if endgame is not None:
+        yield endgame.grid().html()
     yield "<h2>Start by start</h2>"
     lead, rounds = m.results.lead.sum(1), m.results.rounds.sum(1)
     yield histogram(lead / rounds, "points per deal of a start, all its seatings together")
@@ -103,10 +82,7 @@ def _body(m: MatchUp, title: str, command: str) -> Iterator[str]:
         yield f"<p>{escape(m.a)}: {m.forfeits[0]:,}; {escape(m.b)}: {m.forfeits[1]:,}</p><ul>"
         yield from (f"<li>{escape(reason)}</li>" for reason in m.reasons[:10])
         yield "</ul>"
-    yield "<h2>How it was made</h2>"
-    yield f"<pre>{escape(command)}</pre>"
-    yield "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in notes(m)) + "</ul>"
-    yield '<p class="small">' + escape(", ".join(f"{key} {value}" for key, value in machine().items())) + "</p>"
+    yield how_it_was_made(command, notes(m))
 
 
 def verdict(m: MatchUp) -> str:
@@ -125,20 +101,15 @@ def _rows(plain: Estimate, without: Estimate) -> list[tuple[str, Estimate]]:
     return [("as played", plain), ("less luck", without)]
 
 
-def _figures(m: MatchUp) -> str:
-    rows: list[tuple[str, Estimate, float, Callable[[float], str]]] = [
+def _figures(m: MatchUp) -> Grid:
+    rows: list[tuple[str, Estimate, float, Shown]] = [
         ("points per deal", m.points_per_round, 0.0, points),
         ("less luck", m.points_without_luck, 0.0, points),
         ("win rate", m.win_rate, m.chance, percent),
         ("less luck", m.wins_without_luck, m.chance, percent),
     ]
-    cells = "".join(
-        f"<tr><th>{name}</th><td>{shown(e.value)}</td><td>{shown(e.low)} to {shown(e.high)}</td>"
-        f"<td>{shown(equal)}</td></tr>"
-        for name, e, equal, shown in rows
-    )
-    head = '<tr><th>of A</th><td>value</td><td>95% interval</td><td class="small">equal agents</td></tr>'
-    return f"<table>{head}{cells}</table>"
+    cells = [(name, shown(e.value), between(e, shown), shown(equal)) for name, e, equal, shown in rows]
+    return Grid("Figures", ("of A", "value", "95% interval", "equal agents"), cells)
 
 
 def _course(numerators: np.ndarray, denominators: np.ndarray, estimate: Any) -> tuple[Sequence[int], list[Estimate]]:

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fiveup_env.evaluation.card import FORMAT
-from fiveup_env.evaluation.report import percent, points
+from fiveup_env.evaluation.grids import between, percent, points
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
 
 SAME = ("num_players", "seed", "max_rounds", "start")
@@ -111,7 +111,7 @@ def show(comparison: Comparison) -> Group:
     for heading in ("first", "second", "difference", "95% interval"):
         table.add_column(heading, justify="right", no_wrap=True)
     for i, (name, estimate, shown) in enumerate((("points per deal", c.points, points), ("win rate", c.wins, percent))):
-        interval = f"{shown(estimate.low)} to {shown(estimate.high)}"
-        table.add_row(name, shown(c.values[0][i]), shown(c.values[1][i]), shown(estimate.value), interval)
+        row = (shown(c.values[0][i]), shown(c.values[1][i]), shown(estimate.value), between(estimate, shown))
+        table.add_row(name, *row)
     how = f"the same {c.paired:,} starts, compared one by one" if c.paired else "other starts: compared as independent"
     return Group(table, Text(how, style="dim"))

@@ -12,22 +12,13 @@ from numpy import int64
 from fiveup_env.agents.equity import LONGEST, chance_at_start, points_to_go
 from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.envs.transition import resolve_forced
-from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_SPINNER
+from fiveup_env.evaluation.conduct_kernels import best_credit, play_noted, proceed_noted
+from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.game import MAX_SIDES, PLAYING, RAW_PER_POINT, ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.kernels import entry, kernel, lowest_bit
-from fiveup_env.rules.layout import end_sum_after
-from fiveup_env.rules.scoring import credit_of, side_of
+from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.tiles import PIPS
-from fiveup_env.rules.turn import (
-    count_legal,
-    end_placements,
-    forced_action,
-    is_legal,
-    nth_legal,
-    play,
-    proceed,
-    spinner_placements,
-)
+from fiveup_env.rules.turn import can_lay, count_legal, forced_action, is_legal, nth_legal, play
 
 DEAL_POINTS, DRAW_POINTS, DEAL_WINS, DRAW_WINS, SLOPE = 0, 1, 2, 3, 4  # rows of a match's luck
 STEP = 4  # display points to either side that the worth of a point is taken over
@@ -93,19 +84,7 @@ def write_features(game: Game, tile: int, shortest: int, out: np.ndarray) -> Non
     seat = int64(game.turn)
     hand = int64(game.hands[seat])
     game.hands[seat] = 1 << tile
-    ends, spinners, best = end_placements(game, seat), spinner_placements(game, seat), 0
-    fits = ends | spinners != 0
-    score, target = int64(game.scores[side_of(game, seat)]), int64(game.target)
-    while ends:
-        credit = credit_of(end_sum_after(game, LAY_DOUBLE + lowest_bit(ends)))
-        ends &= ends - 1
-        if score + credit <= target:
-            best = max(best, credit)
-    while spinners:
-        credit = credit_of(end_sum_after(game, LAY_SPINNER + lowest_bit(spinners)))
-        spinners &= spinners - 1
-        if score + credit <= target:
-            best = max(best, credit)
+    fits, best = can_lay(game, seat), best_credit(game, seat)
     game.hands[seat] = hand
     out[0] = 1.0 if fits else 0.0
     out[1] = best / RAW_PER_POINT
@@ -148,8 +127,9 @@ def to_choice(
     table: np.ndarray,
     features: np.ndarray,
     luck: np.ndarray,
+    conduct: np.ndarray,
 ) -> None:
-    """Whatever leaves no choice, as `envs.transition.resolve_forced` does it, with the luck of it."""
+    """Whatever leaves no choice, as `envs.transition.resolve_forced` does it, with the luck and the counts of it."""
     while True:
         if game.phase == ROUND_OVER and (max_rounds == 0 or int64(game.round_number) < max_rounds):
             start_round(game)
@@ -160,9 +140,9 @@ def to_choice(
         if forced == DRAW:
             note_draw(game, draw[: len(draw) - 1], features, luck)
         if forced >= 0:
-            proceed(game, forced)
+            proceed_noted(game, forced, conduct)
         elif count_legal(game) == 1:
-            play(game, nth_legal(game, 0))
+            play_noted(game, nth_legal(game, 0), conduct)
         else:
             return
 
@@ -177,6 +157,7 @@ def start_matches(
     draw: np.ndarray,
     table: np.ndarray,
     luck: np.ndarray,
+    conduct: np.ndarray,
 ) -> None:
     """Begin games[rows[i]] with the first deal of seeds[i] (uint64 [K]) at raw points scores[i] (int16 [K, 4])."""
     for i in range(len(rows)):
@@ -186,6 +167,7 @@ def start_matches(
             game.scores[side] = scores[i, side]
             for source in range(SLOPE):
                 luck[rows[i], source, side] = 0.0
+        conduct[rows[i]] = 0
         note_deal(game, deal, draw[len(draw) - 1], table, luck[rows[i]])
 
 
@@ -222,6 +204,7 @@ def play_choices(
     draw: np.ndarray,
     table: np.ndarray,
     luck: np.ndarray,
+    conduct: np.ndarray,
 ) -> int:
     """Take actions[i] in the match games[rows[i]], then whatever leaves no choice (lone legal actions, next deals).
 
@@ -230,6 +213,7 @@ def play_choices(
         rows, actions: int64 [K].
         deal, draw, table: see `evaluation.luck.Luck`.
         luck: float64 [N, 5, 3], added to.
+        conduct: int32 [N, 4, REGIONS, FIELDS], added to; see `evaluation.conduct_kernels`.
 
     Returns:
         -1, or the first i whose action is illegal; rows from there on are untouched.
@@ -239,8 +223,8 @@ def play_choices(
         game = games[rows[i]]
         if not is_legal(game, int64(actions[i])):
             return i
-        play(game, int64(actions[i]))
-        to_choice(game, max_rounds, deal, draw, table, features, luck[rows[i]])
+        play_noted(game, int64(actions[i]), conduct[rows[i]])
+        to_choice(game, max_rounds, deal, draw, table, features, luck[rows[i]], conduct[rows[i]])
     return -1
 
 
@@ -254,6 +238,7 @@ def play_kernels(
     draw: np.ndarray,
     table: np.ndarray,
     luck: np.ndarray,
+    conduct: np.ndarray,
 ) -> None:
     """Play matches to their end with a kernel policy per seat (int64 [4]); `seeds` of the policies are uint64 [N]."""
     features = np.empty(len(draw))
@@ -261,5 +246,5 @@ def play_kernels(
         game = games[i]
         while game.phase == PLAYING:
             key = decision_key(round_key(seeds[i], game), game)
-            play(game, choose(game, policies[int64(game.turn)], key))
-            to_choice(game, max_rounds, deal, draw, table, features, luck[i])
+            play_noted(game, choose(game, policies[int64(game.turn)], key), conduct[i])
+            to_choice(game, max_rounds, deal, draw, table, features, luck[i], conduct[i])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.base import agent_name
-from fiveup_env.agents.registry import AgentSpec, file_of
+from fiveup_env.agents.registry import AgentSpec, files_of
 from fiveup_env.evaluation.parts import Folder, Job, installed, play_parts
 from fiveup_env.evaluation.plan import Plan, Results
 from fiveup_env.evaluation.play import Progress
@@ -217,8 +217,8 @@ def _identity(job: Job, plan: Plan) -> dict[str, Any]:
         if not isinstance(spec, str | os.PathLike):
             raise ValueError(f"agent {key.upper()} must be given by name where partial results are kept")
         about[key] = os.fspath(spec)
-        if (path := file_of(os.fspath(spec))) is not None:
-            about[f"{key} sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        if paths := files_of(os.fspath(spec)):
+            about[f"{key} sha256"] = [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
     return about
 
 

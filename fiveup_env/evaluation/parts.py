@@ -5,10 +5,12 @@ Which deals make a part depends on the agents alone, so results are the same for
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
 import pickle
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -24,10 +26,12 @@ import numpy as np
 
 from fiveup_env.agents.base import Agent, AgentError, is_policy
 from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.evaluation.conduct import Conduct
 from fiveup_env.evaluation.plan import Forfeit, Plan, Results
 from fiveup_env.evaluation.play import Progress, play_matches
 
 COMPILED, ONE_BY_ONE = 4096, 32  # deals of a part where both agents are kernels, and where one is no policy
+FORMAT = 2  # of kept parts
 AHEAD = 2  # parts that a process, or a CPU of a cluster, has in hand
 
 
@@ -84,6 +88,7 @@ class Folder:
 
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any]) -> None:
         self.path = Path(path)
+        about = {"format": FORMAT, **about}
         text, note = json.dumps(about, indent=2, sort_keys=True), self.path / "about.json"
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -112,8 +117,9 @@ class Folder:
     def save(self, part: Plan, results: Results) -> None:
         """Keep a part."""
         new = self.file(part).with_suffix(f".{os.getpid()}.new")
-        arrays = {name: getattr(results, name) for name in Results.ARRAYS}
+        arrays: dict[str, Any] = {name: getattr(results, name) for name in Results.ARRAYS}
         forfeits = json.dumps([asdict(forfeit) for forfeit in results.forfeits])
+        arrays |= {"conduct_sums": results.conduct.sums, "conduct_products": results.conduct.products}
         with new.open("wb") as file:
             np.savez_compressed(file, forfeits=np.array(forfeits), **arrays)
         os.replace(new, self.file(part))
@@ -125,7 +131,17 @@ class Folder:
         with np.load(self.file(part)) as arrays:
             forfeits = tuple(Forfeit(**forfeit) for forfeit in json.loads(str(arrays["forfeits"])))
             found: dict[str, Any] = {name: arrays[name] for name in Results.ARRAYS}
-            return Results(**found, forfeits=forfeits)
+            conduct = Conduct(part.deals, arrays["conduct_sums"], arrays["conduct_products"])
+            return Results(**found, forfeits=forfeits, conduct=conduct)
+
+
+def subfolder(folder: str | os.PathLike[str] | None, *names: str) -> Path | None:
+    """A folder for the parts of one of several match-ups, by the names that make it; None if nothing is kept."""
+    if folder is None:
+        return None
+    text = " against ".join(names)
+    readable = re.sub(r"[^A-Za-z0-9.=+-]+", "_", text)[:80].strip("_")
+    return Path(folder) / f"{readable}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def play_parts(

@@ -8,11 +8,12 @@ round, and the policies the same random numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fiveup_env.evaluation.conduct import Conduct
 from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.game import MAX_PLAYERS, RAW_PER_POINT, Variant
 
@@ -110,6 +111,7 @@ class Results:
         luck: what chance brought A's side, see `evaluation.luck`: display points of lead by lot and deal, and by draws,
             and chance to win by the same; float64 [deals, seatings, 4].
         forfeits: matches that were given up for an agent's fault, in order of deals.
+        conduct: what the seats did, added up over the deals.
     """
 
     winner: np.ndarray
@@ -117,6 +119,7 @@ class Results:
     rounds: np.ndarray
     luck: np.ndarray
     forfeits: tuple[Forfeit, ...] = ()
+    conduct: Conduct = field(default_factory=Conduct.none)
 
     @classmethod
     def empty(cls, plan: Plan) -> Results:
@@ -133,7 +136,8 @@ class Results:
     def joined(cls, parts: Sequence[Results]) -> Results:
         """Those of consecutive deals as one."""
         arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
-        return cls(**arrays, forfeits=tuple(forfeit for part in parts for forfeit in part.forfeits))
+        forfeits = tuple(forfeit for part in parts for forfeit in part.forfeits)
+        return cls(**arrays, forfeits=forfeits, conduct=sum((part.conduct for part in parts), Conduct.none()))
 
     ARRAYS = ("winner", "scores", "rounds", "luck")
 

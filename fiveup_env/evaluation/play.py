@@ -15,6 +15,8 @@ import numpy as np
 
 from fiveup_env.agents.base import Agent, AgentError, AgentTimeout, Policy, agent_name, is_policy, keys_of, own_copy
 from fiveup_env.encoding.view import View, Views
+from fiveup_env.evaluation.conduct import Tally
+from fiveup_env.evaluation.conduct_kernels import new_counts
 from fiveup_env.evaluation.kernels import play_choices, play_kernels, start_matches
 from fiveup_env.evaluation.limits import time_limit
 from fiveup_env.evaluation.luck import new_luck, value_function
@@ -35,28 +37,30 @@ PATIENCE = 3  # time-outs after which the rest of a plan is not played any more
 
 def play_compiled(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results:
     """Both agents are kernel policies: whole matches inside compiled code."""
-    results = Results.empty(plan)
+    results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
     deal_seeds, policy_seeds, scores = plan.seeds(DEALS), plan.policy_seeds(), plan.scores()
     done, value = 0, value_function(plan.num_players)
     for first in range(0, plan.deals, COMPILED_CHUNK):
         deals = np.arange(first, min(first + COMPILED_CHUNK, plan.deals))
         for seating in range(plan.sides):
             kernels = [_kernel(a if seat % plan.sides == seating else b) for seat in range(MAX_PLAYERS)]
-            games, luck = new_games(len(deals), plan.variant), new_luck(len(deals))
-            start_matches(games, np.arange(len(deals)), deal_seeds[deals], scores[deals], *value.arrays, luck)
+            games = new_games(len(deals), plan.variant)
+            arrays = (*value.arrays, new_luck(len(deals)), new_counts(len(deals)))
+            start_matches(games, np.arange(len(deals)), deal_seeds[deals], scores[deals], *arrays)
             seeds = np.ascontiguousarray(policy_seeds[deals, seating])
-            play_kernels(games, np.array(kernels, np.int64), seeds, plan.max_rounds, *value.arrays, luck)
-            results.note(deals, seating, games, luck)
+            play_kernels(games, np.array(kernels, np.int64), seeds, plan.max_rounds, *arrays)
+            results.note(deals, seating, games, arrays[-2])
+            tally.note(deals, seating, arrays[-1])
             done += len(deals)
             progress(done, plan.matches)
-    return results
+    return replace(results, conduct=tally.conduct())
 
 
 def play_lockstep(
     a: Agent, b: Agent, plan: Plan, progress: Progress, *, strict: bool = False, timeout: float | None = None
 ) -> Results:
     """Any agents: matches side by side, everyone asked in batches; a lane that is free takes the next match."""
-    results = Results.empty(plan)
+    results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
     lanes = min(plan.matches, LANES if is_policy(a) and is_policy(b) else LANES_ONE_BY_ONE)
     table = _Lanes(lanes, plan, strict)
     players: list[_Player] = []
@@ -77,11 +81,13 @@ def play_lockstep(
         over = busy[table.games["phase"][busy] != PLAYING]
         deals, seatings = divmod(table.match[over], plan.sides)
         results.note(deals, seatings, copy_games(table.games, over), table.luck[over])
+        tally.note(deals, seatings, table.counts[over])
         free = over
         table.match[over] = -1
         done += len(over)
         progress(done, plan.matches)
-    return replace(results, forfeits=tuple(sorted(table.forfeits, key=lambda f: (f.deal, f.seating))))
+    forfeits = tuple(sorted(table.forfeits, key=lambda f: (f.deal, f.seating)))
+    return replace(results, forfeits=forfeits, conduct=tally.conduct())
 
 
 class _Lanes:
@@ -90,6 +96,7 @@ class _Lanes:
     Attributes:
         games: records [lanes].
         luck: see `evaluation.kernels`.
+        counts: see `evaluation.conduct_kernels`.
         match: number of the match in each lane, -1 if none.
         a_side: side that A has there.
         policy_seeds: seed of the policies there, uint64 [lanes].
@@ -98,19 +105,19 @@ class _Lanes:
 
     def __init__(self, lanes: int, plan: Plan, strict: bool = False) -> None:
         self.plan, self.strict = plan, strict
-        self.games, self.luck = new_games(lanes, plan.variant), new_luck(lanes)
+        self.games, self.luck, self.counts = new_games(lanes, plan.variant), new_luck(lanes), new_counts(lanes)
         self.match = np.full(lanes, -1)
         self.a_side = np.zeros(lanes, np.int64)
         self.policy_seeds = np.zeros(lanes, np.uint64)
         self.forfeits: list[Forfeit] = []
-        self._value = value_function(plan.num_players).arrays
+        self._arrays = (*value_function(plan.num_players).arrays, self.luck, self.counts)
         self._deal_seeds, self._policy_seeds, self._scores = plan.seeds(DEALS), plan.policy_seeds(), plan.scores()
 
     def start(self, rows: np.ndarray, matches: np.ndarray) -> None:
         deals, self.a_side[rows] = divmod(matches, self.plan.sides)
         self.match[rows] = matches
         self.policy_seeds[rows] = self._policy_seeds[deals, self.a_side[rows]]
-        start_matches(self.games, rows, self._deal_seeds[deals], self._scores[deals], *self._value, self.luck)
+        start_matches(self.games, rows, self._deal_seeds[deals], self._scores[deals], *self._arrays)
 
     def busy(self) -> np.ndarray:
         return np.flatnonzero(self.match >= 0)
@@ -125,7 +132,7 @@ class _Lanes:
         views = Views(copy_games(self.games, rows), turns[rows])
         actions, broken = player.actions(rows, views, keys_of(views, self.policy_seeds[rows]))
         while len(rows):
-            wrong = play_choices(self.games, rows, actions, self.plan.max_rounds, *self._value, self.luck)
+            wrong = play_choices(self.games, rows, actions, self.plan.max_rounds, *self._arrays)
             if wrong < 0:
                 return
             row, action = int(rows[wrong]), int(actions[wrong])
@@ -243,17 +250,17 @@ class _Limit:
     def check(self, error: Exception, agent: Agent) -> None:
         """With `strict` raise: what looks like a bug as it is, anything else in one line."""
         if self.strict and isinstance(error, ValueError):
-            raise AgentError(f"agent {agent_name(agent)}: {_reason(error)}") from error
+            raise AgentError(f"agent {agent_name(agent)}: {error_line(error)}") from error
         if self.strict:
             raise error
 
     def noted(self, error: Exception) -> str:
         """The reason of a forfeit."""
         self.left -= isinstance(error, AgentTimeout)
-        return _reason(error)
+        return error_line(error)
 
 
-def _reason(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     """One line for what an agent did wrong."""
     text = " ".join(str(error).split())
     return text if isinstance(error, AgentError | ValueError) and text else f"raised {type(error).__name__}: {text}"

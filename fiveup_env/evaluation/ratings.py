@@ -14,20 +14,20 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from fiveup_env.agents.registry import AgentSpec
+from fiveup_env.evaluation.conduct import B, Conduct
+from fiveup_env.evaluation.grids import Grid, between, percent, points
 from fiveup_env.evaluation.matchup import MatchUp, evaluate
+from fiveup_env.evaluation.parts import subfolder
 from fiveup_env.evaluation.play import Progress
-from fiveup_env.evaluation.report import percent, points
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
 from fiveup_env.rules.game import Variant
 
@@ -130,6 +130,19 @@ class RoundRobin:
                 found.append((self.agents[a], self.agents[b], self.agents[c]))
         return found
 
+    @property
+    def failed(self) -> list[MatchUp]:
+        """Match-ups with forfeits."""
+        return [m for m in self.match_ups if sum(m.forfeits)]
+
+    def conduct(self, i: int) -> Conduct:
+        """What agent number i did in all its match-ups, as if they were independent."""
+        own = [m.results.conduct for (a, _), m in zip(self.pairs, self.match_ups, strict=True) if a == i]
+        if self.match_ups[0].num_players != 3:  # with three every agent is A against every other
+            others = zip(self.pairs, self.match_ups, strict=True)
+            own += [m.results.conduct.of_group(B) for (_, b), m in others if b == i]
+        return sum(own, Conduct.none())
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text for JSON."""
         rated = zip(self.agents, self.ratings.ratings, strict=True)
@@ -153,6 +166,7 @@ def round_robin(
     seed: int = 0,
     *,
     watch: Callable[[str], Progress] | None = None,
+    folder: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> RoundRobin:
     """Play every agent against every other on the same deals.
@@ -161,6 +175,7 @@ def round_robin(
         agents: at least two, no two of one name.
         num_players, matches, seed: of every pair, see `evaluate`.
         watch: given the name of a match-up, what is called with its progress.
+        folder: keep finished parts in folders in it, and go on from what is there.
         options: of `evaluate`; no precision, since all pairs play the same deals.
 
     Raises:
@@ -178,31 +193,38 @@ def round_robin(
     found = []
     for a, b in pairs:
         progress = watch(f"{names[a]} against {names[b]}") if watch else None
-        found.append(evaluate(agents[a], agents[b], num_players, matches, seed, progress=progress, **options))
+        kept = subfolder(folder, names[a], names[b])
+        found.append(
+            evaluate(agents[a], agents[b], num_players, matches, seed, progress=progress, folder=kept, **options)
+        )
     shares = np.stack([m.results.won.mean(1) for m in found], 1)
     return RoundRobin(tuple(names), pairs, tuple(found), bradley_terry(pairs, shares, sides, len(agents)))
 
 
-def show(result: RoundRobin) -> Group:
-    """Ratings and crosstable for people."""
+def grids(result: RoundRobin) -> list[Grid]:
+    """Ratings and crosstable, the best agent first."""
     first = result.match_ups[0]
     order = sorted(range(len(result.agents)), key=lambda i: -result.ratings.ratings[i].value)
-    rated = Table(title=Text(f"{first.num_players} players, {first.matches:,} matches a pair"), title_justify="left")
-    cross = Table(title=Text("Wins of the row; points per deal"), title_justify="left")
-    for heading in ("agent", "Elo", "95% interval"):
-        rated.add_column(heading, no_wrap=True, justify="left" if heading == "agent" else "right")
-    cross.add_column("", no_wrap=True)
+    rated = []
     for i in order:
         estimate = result.ratings.ratings[i]
-        rated.add_row(result.agents[i], f"{estimate.value:+.0f}", f"{estimate.low:+.0f} to {estimate.high:+.0f}")
-        cross.add_column(result.agents[i], justify="right", overflow="fold")
-    for i in order:
-        cross.add_row(result.agents[i], *(_cell(result, i, j) for j in order))
+        rated.append((result.agents[i], elo(estimate.value), between(estimate, elo)))
     r = result.ratings
-    lines = [f"{a} beats {b} beats {c} beats {a}" for a, b, c in result.circles] or ["no circle beyond the intervals"]
+    notes = [f"{a} beats {b} beats {c} beats {a}" for a, b, c in result.circles] or ["no circle beyond the intervals"]
     if r.freedom:
-        lines.append(f"one number an agent: T² {r.deviation:.1f} at {r.freedom}, p = {r.p_value:.3f}")
-    return Group(rated, cross, *(Text(line, style="dim") for line in lines))
+        notes.append(f"one number an agent: T² {r.deviation:.1f} at {r.freedom}, p = {r.p_value:.3f}")
+    notes += [f"{m.a} against {m.b}: forfeits {m.forfeits[0]:,} and {m.forfeits[1]:,}" for m in result.failed]
+    cells = [(result.agents[i], *(_cell(result, i, j) for j in order)) for i in order]
+    title = f"Ratings: {first.num_players} players, {first.matches:,} matches a pair, seed {first.seed}"
+    return [
+        Grid(title, ("agent", "Elo", "95% interval"), rated, notes),
+        Grid("Wins of the row; points per deal", ("", *(result.agents[i] for i in order)), cells),
+    ]
+
+
+def elo(value: float) -> str:
+    """Elo points for people."""
+    return f"{value:+.0f}"
 
 
 def _cell(result: RoundRobin, row: int, column: int) -> str:

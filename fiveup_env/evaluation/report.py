@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from fiveup_env.evaluation.grids import between, percent, points
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.statistics import METHOD
 
@@ -31,8 +32,7 @@ def table(matchup: MatchUp) -> Table:
         ("win rate", m.win_rate, m.chance, percent),
         ("  less luck", m.wins_without_luck, m.chance, percent),
     ):
-        interval = f"{shown(estimate.low)} to {shown(estimate.high)}"
-        result.add_row(name, shown(estimate.value), interval, shown(equal))
+        result.add_row(name, shown(estimate.value), between(estimate, shown), shown(equal))
     return result
 
 
@@ -57,18 +57,9 @@ def notes(matchup: MatchUp) -> list[str]:
         lines.append(f"  and {len(m.reasons) - REASONS} other reasons")
     if m.precision:
         estimate = m.win_rate if m.precision.endswith("%") else m.points_per_round
-        half = (percent if m.precision.endswith("%") else points)((estimate.high - estimate.low) / 2)
-        lines.append(f"played until ± {m.precision} or the most matches allowed: ± {half.lstrip('+')}")
+        half = (percent if m.precision.endswith("%") else points)((estimate.high - estimate.low) / 2).lstrip("+")
+        reached = f"± {half}" if m.deals > 1 else "one start has no interval"
+        lines.append(f"played until ± {m.precision} or the most matches allowed: {reached}")
     speed = m.matches / max(m.seconds, 1e-9)
     lines.append(f"{m.rounds_per_match:.2f} deals a match; {m.seconds:.2f} s, {speed:,.0f} matches/s")
     return [*lines, METHOD]
-
-
-def percent(share: float) -> str:
-    """A share for people."""
-    return f"{100 * share:.1f}%"
-
-
-def points(value: float) -> str:
-    """Display points for people."""
-    return f"{value:+.2f}"

@@ -70,7 +70,12 @@ def mean_share(shares: np.ndarray) -> Estimate:
         if variance == 0:
             return Estimate(p, p, p)
         effective = p * (1 - p) / variance
-    z2 = t_quantile(deals - 1) ** 2 / effective
+    return wilson(p, effective, t_quantile(deals - 1))
+
+
+def wilson(p: float, effective: float, quantile: float) -> Estimate:
+    """Wilson's score interval of a share p of so many effective cases."""
+    z2 = quantile**2 / effective
     center = (p + z2 / 2) / (1 + z2)
     half = math.sqrt(z2 * p * (1 - p) + z2 * z2 / 4) / (1 + z2)
     return Estimate(p, max(0.0, center - half), min(1.0, center + half))

@@ -11,7 +11,8 @@ import numpy as np
 from fiveup_env.evaluation.statistics import Estimate
 
 WIDTH, LEFT, RIGHT = 720, 110, 30
-BLUE, BAND, GREY, INK = "#1f6fb2", "#cfe3f3", "#8a97a3", "#1d2733"
+LONGEST = 32  # characters of a name that are shown
+BLUE, BAND, GREY, INK = "var(--blue)", "var(--band)", "var(--faint)", "var(--ink)"  # of the page, light or dark
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
@@ -64,17 +65,25 @@ def _below(axis: Axis, y: float, shown: Callable[[float], str], title: str) -> l
     return [*parts, _text((axis.start + axis.end) / 2, y + 42, title, colour=GREY)]
 
 
-def intervals(rows: Sequence[tuple[str, Estimate]], equal: float, shown: Callable[[float], str], title: str) -> str:
+def intervals(
+    rows: Sequence[tuple[str, Estimate]],
+    equal: float,
+    shown: Callable[[float], str],
+    title: str,
+    equal_name: str = "equal agents",
+) -> str:
     """A line per estimate with its interval, and what equal agents would have."""
     values = [equal, *(v for _, e in rows for v in (e.low, e.value, e.high))]
-    axis, bottom = Axis(values, LEFT, WIDTH - RIGHT), 40 + 44 * len(rows)
+    names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name, _ in rows]
+    left = max(LEFT, 30 + 8 * max(map(len, names)))
+    axis, bottom = Axis(values, left, WIDTH - RIGHT), 40 + 44 * len(rows)
     parts = [_line(axis(equal), 22, axis(equal), bottom, GREY, 'stroke-dasharray="4 4"')]
-    left = axis(equal) < WIDTH / 2
-    parts.append(_text(axis(equal), 15, "equal agents", "start" if left else "end", GREY))
-    for i, (name, e) in enumerate(rows):
+    to_the_right = axis(equal) < (left + WIDTH - RIGHT) / 2
+    parts.append(_text(axis(equal), 15, equal_name, "start" if to_the_right else "end", GREY))
+    for i, (name, (_, e)) in enumerate(zip(names, rows, strict=True)):
         y = 56 + 44 * i
         parts += [
-            _text(LEFT - 12, y + 5, name, "end"),
+            _text(left - 12, y + 5, name, "end"),
             _line(axis(e.low), y, axis(e.high), y, BLUE, 'stroke-width="3"'),
         ]
         parts += [_line(axis(end), y - 6, axis(end), y + 6, BLUE, 'stroke-width="2"') for end in (e.low, e.high)]

@@ -11,7 +11,8 @@ import pytest
 from rich.console import Console
 
 from fiveup_env.cli import run
-from fiveup_env.evaluation.ratings import ELO, bradley_terry, f_tail, round_robin, show
+from fiveup_env.evaluation import parts
+from fiveup_env.evaluation.ratings import ELO, bradley_terry, f_tail, grids, round_robin
 from tests.agents.support import First
 from tests.rules.support import scaled
 
@@ -84,7 +85,8 @@ def test_a_round_robin(num_players):
     assert sum(r.value for r in result.ratings.ratings) == pytest.approx(0, abs=1e-6)
     json.dumps(result.as_dict(), allow_nan=False)
     text = io.StringIO()
-    Console(width=150, file=text).print(show(result))
+    for grid in grids(result):
+        Console(width=150, file=text).print(grid.rich())
     assert "greedy" in text.getvalue() and "no circle" in text.getvalue() and "T²" in text.getvalue()
 
 
@@ -100,3 +102,37 @@ def test_the_command(capsys):
     assert set(json.loads(capsys.readouterr().out)["ratings"]) == {"greedy", "random"}
     assert run(["tournament", "greedy"]) == 2
     assert "at least two agents" in capsys.readouterr().err
+
+
+def test_a_tournament_is_kept_and_reported(tmp_path, capsys, monkeypatch):
+    """Run again it plays nothing; with an agent more only that one's pairs."""
+    kept, card = tmp_path / "kept", tmp_path / "card"
+    command = ["tournament", "greedy", "random", "--matches", "20", "--keep", str(kept)]
+    assert run([*command, "--report", str(card), "--endgames", "4"]) == 0
+    first = json.loads((card / "report.json").read_text())
+    assert first["endgame"]["agents"].keys() == first["conduct"].keys() == {"greedy", "random"}
+    page = (card / "index.html").read_text()
+    assert page.count("<svg") == 1 and "Endgame regret" in page and "What they do" in page
+    assert "| greedy |" in (card / "report.md").read_text()
+    played = []
+    real = parts.play_matches
+    monkeypatch.setattr(
+        parts, "play_matches", lambda a, b, *rest, **more: played.append(b) or real(a, b, *rest, **more)
+    )
+    assert run([*command, "--json"]) == 0
+    assert not played
+    capsys.readouterr()
+    assert run(["tournament", "greedy", "random", "heuristic", *command[3:]]) == 0
+    assert len(played) == 2
+    assert "heuristic" in capsys.readouterr().out
+
+
+def test_a_tournament_with_forfeits(tmp_path, capsys):
+    slow = "tests.evaluation.test_recording:Slow"
+    command = ["tournament", "greedy", slow, "--matches", "4", "--timeout", "0.02", "--report", str(tmp_path)]
+    assert run(command) == 0
+    assert f"greedy against {slow}: forfeits 0 and 4" in capsys.readouterr().out
+    assert json.loads((tmp_path / "report.json").read_text())["endgame"] is None
+    (tmp_path / "file").write_text("")
+    assert run([*command[:-1], str(tmp_path / "file")]) == 2
+    assert "cannot write the report to" in capsys.readouterr().err

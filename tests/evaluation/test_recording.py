@@ -1,5 +1,7 @@
 """The records of a match-up are of the very matches that were evaluated."""
 
+import time
+
 import pytest
 
 from fiveup_env.agents.base import AgentError
@@ -29,7 +31,7 @@ class Remembers:
 @pytest.mark.parametrize("b", ["random", Remembers()], ids=["compiled", "lockstep"])
 def test_records_are_of_the_matches_that_were_evaluated(num_players, b, tmp_path):
     result = evaluate("greedy", b, num_players, 6, 11, max_rounds=5, start=(30, 60))
-    assert save_records(result, "greedy", b, tmp_path, 5) == 5
+    assert list(save_records(result, "greedy", b, tmp_path, 5).values()) == [None] * 5
     sides = result.results.winner.shape[1]
     for number in range(5):
         record = read_record(tmp_path / f"match_{number:06}.jsonl")
@@ -97,3 +99,40 @@ def test_commands(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert run(["evaluate", "greedy", "random", "--matches", "2", "--record", str(tmp_path / "file")]) == 2
     assert "cannot write records" in capsys.readouterr().err
+
+
+class Fails(Remembers):
+    """Gives up in its second round."""
+
+    name = "fails"
+
+    def act(self, view):
+        if view.round_number == 2:
+            raise RuntimeError("no\nmore")
+        return super().act(view)
+
+
+def test_a_forfeited_match_is_recorded_up_to_where_it_was_forfeited(tmp_path, capsys):
+    result = evaluate("greedy", Fails(), 4, 4, 1)
+    assert result.forfeits == (0, 4)
+    written = save_records(result, "greedy", Fails(), tmp_path, 4)
+    assert set(written.values()) == {"raised RuntimeError: no more"}
+    for path in written:
+        record = read_record(path)
+        assert record.final.winner is None and record.final.round_number == 2
+    name = "tests.evaluation.test_recording:Fails"
+    assert run(["evaluate", "greedy", name, "--matches", "2", "--record", str(tmp_path / "r")]) == 0
+    shown = capsys.readouterr().err
+    assert shown.count("ends where the match was forfeited: raised RuntimeError: no more") == 2
+
+
+class Slow(Remembers):
+    def act(self, view):
+        time.sleep(5)
+
+
+def test_a_record_does_not_wait_for_an_agent_that_hangs(tmp_path):
+    result = evaluate("greedy", Slow(), 2, 2, 1, timeout=0.05)
+    began = time.monotonic()
+    assert set(save_records(result, "greedy", Slow(), tmp_path, 2, 0.05).values()) == {"took more than 0.05 s"}
+    assert time.monotonic() - began < 4
