@@ -191,30 +191,29 @@ def play(
         int | None, typer.Option(min=0, max=2**64 - 1, help="Of the deals and of the agents.", show_default="a new one")
     ] = None,
     practice: Annotated[bool, typer.Option("--practice", help="Moves can be taken back.")] = False,
-    hints: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = "greedy",
-    record: Annotated[str | None, typer.Option(metavar="FILE", help="Keep a record of the match.")] = None,
+    hints: Annotated[str, typer.Option(metavar="AGENT", help="Who is asked for hints.")] = "pimc",
+    record: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Keep a record of the match.", show_default="with --web one in matches/"),
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="On a page in the browser instead of in the terminal.")] = False,
+    host: Annotated[str, typer.Option(help="With --web: the address to serve at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="With --web: the port; 0 takes a free one.")] = 8061,
 ) -> None:
     """Play against and with agents: `fiveup play you greedy`, or four players for two partnerships."""
-    from fiveup_env.agents.registry import make_agent
-    from fiveup_env.evaluation.sitting import Sitting
-    from fiveup_env.evaluation.terminal import play_in_terminal
-    from fiveup_env.rules.match import Match, checked_seed
+    from fiveup_env.evaluation.terminal import play_with
+    from fiveup_env.web.command import serve
 
     if not 2 <= len(agents) <= 4:
         raise UsageError(f"two to four players sit at the table, not {len(agents)}: fiveup play you greedy")
+    options: dict[str, Any] = {"seed": seed, "practice": practice, "hints": hints, "record": record}
     try:
-        seats = [None if name == "you" else make_agent(name, len(agents)) for name in agents]
-        adviser = make_agent(hints, len(agents))
-        number = checked_seed(seed)
-        adviser.reset(number)
-        sitting = Sitting(Match(len(agents), number), seats, number)
-        try:
-            play_in_terminal(sitting, input, print, adviser=adviser, practice=practice)
-        finally:
-            if record is not None:
-                sitting.recorder.save(record)
+        if web:
+            serve(agents, **options, host=host, port=port)
+        else:
+            play_with(agents, **options)
     except OSError as error:
-        raise UsageError(f"cannot write {record}: {error.strerror or error}") from error
+        raise UsageError(f"cannot write {record or 'the record'}: {error.strerror or error}") from error
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -61,6 +61,10 @@ class GuidedSearch(Policy):
         self.estimate = Estimator(agent, self.num_players)
         self.name = f"{agent_name(self.network)}+search"
 
+    def opinion(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """What the network alone thinks; see `NetworkPolicy.opinion`."""
+        return self.network.opinion(views)
+
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         """Legal actions, int64 [N]; see `Policy.act_many`."""
         if not len(views):

@@ -66,15 +66,19 @@ class MaskablePPOPolicy(Policy):
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         """Legal actions, int64 [N]; see `Policy.act_many`."""
+        probabilities = self.opinion(views)[0]
+        if not self.sample:
+            return probabilities.argmax(1)
+        return drawn(probabilities, keys)
+
+    def opinion(self, views: Views) -> tuple[np.ndarray, None]:
+        """Probabilities of all actions, float64 [N, 121]; what its values are depends on how it was trained."""
         if len(views) and views.num_players != self.num_players:
             raise AgentError(
                 f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
             )
         observation, masks = views.observe(self._inputs["observation"].dtype.type)
-        probabilities = self._probabilities(self._observations(views, observation, masks), masks) * masks
-        if not self.sample:
-            return probabilities.argmax(1)
-        return drawn(probabilities, keys)
+        return self._probabilities(self._observations(views, observation, masks), masks) * masks, None
 
     def _observations(self, views: Views, observation: np.ndarray, masks: np.ndarray) -> Any:
         if self._inputs["observation"] is self._policy.observation_space:

@@ -231,6 +231,12 @@ class NetworkPolicy(Policy):
         logits[masks == 0] = -np.inf
         return logits, values
 
+    def opinion(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of all actions at temperature 1, float64 [N, 121], and values float32 [N]."""
+        logits, values = self.logits(views)
+        weights = np.exp((logits - logits.max(1, keepdims=True)).astype(np.float64))
+        return weights / weights.sum(1, keepdims=True), values
+
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         """Legal actions, int64 [N]; see `Policy.act_many`."""
         if not len(views):

@@ -9,6 +9,7 @@ import numpy as np
 from fiveup_env.agents.base import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.encoding.view import View
 from fiveup_env.records.recorder import Recorder
+from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.game import MAX_PLAYERS
 from fiveup_env.rules.match import Match
@@ -45,13 +46,25 @@ class Sitting:
         return self.recorder.match
 
     @property
+    def people(self) -> tuple[int, ...]:
+        """Seats of people."""
+        return tuple(seat for seat, agent in enumerate(self._agents) if agent is None)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a person has chosen something that can be taken back."""
+        return bool(self._decisions)
+
+    @property
     def person_acts(self) -> bool:
-        """Whether a person has a choice to make now."""
+        """Whether a person has a tile to lay now."""
         match = self.match
-        return match.winner is None and self._agents[match.turn] is None and len(match.legal_actions()) > 1
+        return match.winner is None and self._agents[match.turn] is None and match.legal_actions()[0] < DRAW
 
     def advance(self) -> tuple[int, int] | None:
-        """One action of an agent, or a forced one, as (seat, action); None if a person is to choose or all is over.
+        """One action of an agent, or a forced draw or pass; None if a person is to lay or all is over.
+
+        Returns (seat, action).
 
         Raises:
             AgentError: if an agent answers what the rules do not allow.

@@ -38,7 +38,7 @@ def page(record: Record) -> str:
     folder = files("fiveup_env.rendering") / "data"
     font = base64.b64encode((folder / "FiveUpSans-Bold.ttf").read_bytes()).decode()
     face = f"@font-face{{font-family:'{FONT}';font-weight:bold;src:url(data:font/ttf;base64,{font})}}"
-    themes = "".join(_scoped(theme) for theme in THEMES)
+    themes = "".join(scoped(theme, style(theme)) for theme in THEMES)
     title = escape(f"Five Up: {', '.join(record.players)}")
     filled = (folder / "replay.html").read_text(encoding="utf-8")
     for name, value in (
@@ -53,9 +53,9 @@ def page(record: Record) -> str:
     return filled
 
 
-def _scoped(theme: str) -> str:
-    """The rules of a theme, for the page that has chosen it."""
-    return "".join(f'[data-theme="{theme}"] {rule}}}' for rule in style(theme).split("}") if rule)
+def scoped(theme: str, rules: str) -> str:
+    """Style rules for where the page has chosen that theme."""
+    return "".join(f'[data-theme="{theme}"] {rule}}}' for rule in rules.split("}") if rule)
 
 
 class _Drawn:

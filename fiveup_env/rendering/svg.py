@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from html import escape
 
-from fiveup_env.rendering.geometry import Placed
+from fiveup_env.rendering.geometry import Placed, Plan
 from fiveup_env.rendering.scene import Scene, marks
 from fiveup_env.rules.actions import Tile
 from fiveup_env.rules.game import RAW_PER_POINT
-from fiveup_env.rules.graph import is_double
+from fiveup_env.rules.graph import Layout, is_double
 
 WIDTH, HEIGHT = 960, 720
 MARGIN = 16
@@ -137,11 +137,7 @@ def _board(scene: Scene) -> list[str]:
     x = WIDTH / 2 - unit * (box.x0 + box.x1) / 2
     y = (top + bottom - 52) / 2 - unit * (box.y0 + box.y1) / 2
     pieces.append(f'<g transform="translate({x:.1f} {y:.1f}) scale({unit:.2f})">')
-    pieces += [placed_tile(placed, placed.tile == scene.newest) for placed in scene.plan.tiles]
-    for mark in marks(scene.layout):
-        anchor = scene.plan.anchor(mark.place.tile, mark.place.port)
-        reach = 1.05 if mark.value is None else 1.2
-        pieces.append(_mark(anchor.x + reach * anchor.dx, anchor.y + reach * anchor.dy, mark.value))
+    pieces += laid(scene.layout, scene.plan)
     pieces.append("</g>")
     ends = f"ends {scene.layout.end_sum}" if scene.layout.tiles else "no tile laid"
     wide = WIDTH - 2 * MARGIN - 24
@@ -149,6 +145,42 @@ def _board(scene: Scene) -> list[str]:
     pieces.append(_text(MARGIN + 12, bottom - 10, " · ".join(scene.news[1:]), 20, fit=wide - 130))
     pieces.append(_text(WIDTH - MARGIN - 12, bottom - 10, ends, 20, anchor="end"))
     return pieces
+
+
+def laid(layout: Layout, plan: Plan) -> list[str]:
+    """The tiles that lie and the marks at their open places, in units of the plan."""
+    newest = layout.tiles[-1] if layout.tiles else None
+    pieces = [placed_tile(placed, placed.tile == newest) for placed in plan.tiles]
+    for mark in marks(layout):
+        x, y = mark_spot(plan, mark.place.tile, mark.place.port, counted=mark.value is not None)
+        pieces.append(_mark(x, y, mark.value))
+    return pieces
+
+
+def mark_spot(plan: Plan, tile: Tile, port: str, *, counted: bool) -> tuple[float, float]:
+    """Where the mark of an open place has its middle."""
+    anchor = plan.anchor(tile, port)
+    reach = 1.2 if counted else 1.05
+    return anchor.x + reach * anchor.dx, anchor.y + reach * anchor.dy
+
+
+def board_svg(layout: Layout, plan: Plan, theme: str = "light") -> str:
+    """What lies, alone and as large as the picture's format allows.
+
+    Raises:
+        ValueError: if there is no such theme.
+    """
+    box = plan.box.grown(3)
+    view = f'viewBox="{box.x0} {box.y0} {box.width} {box.height}" width="{10 * box.width}" height="{10 * box.height}"'
+    return "".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {view} font-family="{FONT}, sans-serif" font-weight="bold">',
+            f"<style>{style(theme)}</style>{DEFINITIONS}",
+            f'<rect class="felt" x="{box.x0}" y="{box.y0}" width="{box.width}" height="{box.height}"/>',
+            *laid(layout, plan),
+            "</svg>",
+        )
+    )
 
 
 def placed_tile(placed: Placed, newest: bool) -> str:

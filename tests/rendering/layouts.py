@@ -1,17 +1,13 @@
-"""Layouts to place, an independent check of how they were placed, and the statistics for the docs.
-
-python -m tests.rendering.layouts ROUNDS    prints the table of docs/rendering.md
-"""
+"""Layouts to place, and an independent check of how they were placed."""
 
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator
 
 import numpy as np
 
-from fiveup_env.rendering.geometry import Placed, Plan, Plane
+from fiveup_env.rendering.geometry import Placed, Plan
 from fiveup_env.rules.game import PLAYING
 from fiveup_env.rules.graph import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
@@ -113,35 +109,3 @@ def check(layout: Layout, plan: Plan) -> None:
     for place in layout.free_places:
         anchor = plan.anchor(place.tile, place.port)
         assert all(plan.anchor(*port) != anchor for port in layout.occupied), f"{place} is shown where a tile lies"
-
-
-def statistics(num_players: int, count: int, seed: int = 0) -> list[tuple[int, int, int, int]]:
-    """Width, height, tiles and searches of random rounds, each checked."""
-    measured = []
-    for layout in rounds(num_players, count, seed):
-        plane = Plane(layout)
-        for level in range(len(layout.tiles)):
-            plane.add(level)
-        plan = plane.plan()
-        check(layout, plan)
-        measured.append((plan.box.width, plan.box.height, len(layout.tiles), plane.searches))
-    return measured
-
-
-def table(count: int) -> str:
-    """The table of the docs; sizes in tile lengths (4 units)."""
-    rows = ["| players | rounds | tiles, mean | width: mean, 99%, max | height: mean, 99%, max | tiles moved in |"]
-    rows.append("| --- " * 6 + "|")
-    for num_players in (2, 3, 4):
-        data = np.array(statistics(num_players, count))
-        sizes = [f"{v.mean():.1f}, {np.percentile(v, 99):.1f}, {v.max():.1f}" for v in (data[:, 0] / 4, data[:, 1] / 4)]
-        moved = (data[:, 3] > 0).mean()
-        rows.append(
-            f"| {num_players} | {count:,} | {data[:, 2].mean():.1f} | {sizes[0]} | {sizes[1]} | {moved:.2%} of rounds |"
-        )
-        print(rows[-1], file=sys.stderr, flush=True)
-    return "\n".join(rows)
-
-
-if __name__ == "__main__":
-    print(table(int(sys.argv[1])))

@@ -4,9 +4,10 @@ import random
 
 import pytest
 
-from fiveup_env.rendering.geometry import Box, GeometryError, Plane, place
+from fiveup_env.rendering.geometry import FRAME, Box, GeometryError, Plane, place
 from fiveup_env.rules.graph import Layout
-from tests.rendering.layouts import check, grown, prefix, rounds, statistics
+from tests.rendering.layouts import check, grown, prefix, rounds
+from tests.rendering.survey import Extreme, draw, statistics
 from tests.rendering.worked import layout_of
 from tests.rules.support import PLAYERS
 from tests.rules.test_worked_positions import POSITIONS, laying_order
@@ -15,15 +16,22 @@ from tests.rules.test_worked_positions import POSITIONS, laying_order
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_random_rounds(num_players):
     """R3.1, R4.1 to R4.3: every tile of the ends of 100 random rounds."""
-    measured = statistics(num_players, 100)
-    assert max(width for width, *_ in measured) <= 100 and max(height for _, height, *_ in measured) <= 100
+    assert statistics(num_players, 100)[:, :2].max() <= 100
+
+
+def test_the_most_extreme_are_kept_and_drawn(tmp_path):
+    extremes: list[Extreme] = []
+    sizes = statistics(2, 40, extremes=extremes)[:, :2] / FRAME
+    assert sorted((e.beyond for e in extremes), reverse=True) == sorted(sizes.max(1), reverse=True)[:10]
+    draw(extremes, tmp_path)
+    assert len(list(tmp_path.glob("*.png"))) == 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.timeout(7200)
 def test_a_hundred_thousand_random_rounds(num_players):
-    """R3.1, R4.1 to R4.3; `python -m tests.rendering.layouts 100000` prints what comes of it."""
+    """R3.1, R4.1 to R4.3; `python -m tests.rendering.survey 100000 FOLDER` prints what comes of it."""
     assert len(statistics(num_players, 100_000)) == 100_000
 
 

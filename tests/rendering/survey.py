@@ -1,0 +1,86 @@
+"""How large random rounds get on the plane, each of them checked; the table of docs/rendering.md and its pictures.
+
+python -m tests.rendering.survey ROUNDS            prints the table, for so many rounds of every number of players
+python -m tests.rendering.survey ROUNDS FOLDER     and draws the ten most extreme layouts there
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from fiveup_env.rendering.geometry import FRAME, Plan, Plane
+from fiveup_env.rules.graph import Layout
+from tests.rendering.layouts import check, rounds
+
+EXTREMES = 10
+
+
+@dataclass(order=True)
+class Extreme:
+    """A layout by how far it grows beyond the frame in which lines turn, in either direction."""
+
+    beyond: float
+    number: int  # of the round, which parts equals
+    layout: Layout = field(compare=False)
+    plan: Plan = field(compare=False)
+    num_players: int = field(compare=False)
+
+
+def statistics(num_players: int, count: int, seed: int = 0, extremes: list[Extreme] | None = None) -> np.ndarray:
+    """Width, height, tiles and searches of random rounds, int64 [count, 4], each checked; keeps the most extreme."""
+    measured = []
+    for number, layout in enumerate(rounds(num_players, count, seed)):
+        plane = Plane(layout)
+        for level in range(len(layout.tiles)):
+            plane.add(level)
+        plan = plane.plan()
+        check(layout, plan)
+        measured.append((plan.box.width, plan.box.height, len(layout.tiles), plane.searches))
+        if extremes is not None:
+            beyond = max(plan.box.width / FRAME[0], plan.box.height / FRAME[1])
+            heapq.heappush(extremes, Extreme(beyond, -number, layout, plan, num_players))
+            if len(extremes) > EXTREMES:
+                heapq.heappop(extremes)
+    return np.array(measured)
+
+
+def table(count: int, extremes: list[Extreme]) -> str:
+    """The table of the docs; sizes in tile lengths (4 units)."""
+    rows = ["| players | tiles: mean, max | width: mean, 99%, max | height: mean, 99%, max | tiles moved in |"]
+    rows.append("| --- " * 5 + "|")
+    for num_players in (2, 3, 4):
+        width, height, tiles, searches = statistics(num_players, count, extremes=extremes).T
+        sizes = [f"{v.mean():.1f}, {np.percentile(v, 99):.1f}, {v.max():.1f}" for v in (width / 4, height / 4)]
+        share = f"{(searches > 0).mean():.2%} of rounds"
+        rows.append(f"| {num_players} | {tiles.mean():.1f}, {tiles.max()} | {sizes[0]} | {sizes[1]} | {share} |")
+        print(rows[-1], file=sys.stderr, flush=True)
+    return "\n".join(rows)
+
+
+def draw(extremes: list[Extreme], folder: Path) -> None:
+    """One PNG each, the most extreme first."""
+    from fiveup_env.rendering.raster import png
+    from fiveup_env.rendering.svg import board_svg
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, extreme in enumerate(sorted(extremes, reverse=True), 1):
+        name = f"{number:02}-{extreme.num_players}-players-round-{-extreme.number}.png"
+        (folder / name).write_bytes(png(board_svg(extreme.layout, extreme.plan), width=960))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """The command line."""
+    extremes: list[Extreme] = []
+    print(table(int(arguments[0]), extremes))
+    if len(arguments) > 1:
+        draw(extremes, Path(arguments[1]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
