@@ -74,7 +74,8 @@ class Thinker:
     def __init__(
         self, agent: Agent | None, *, worlds: int = WORLDS, belief: bool = False, search: PIMC | None = None
     ) -> None:
-        if isinstance(worlds, bool) or not isinstance(worlds, int) or not 0 <= worlds <= 10**6:
+        given: Any = worlds
+        if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 10**6:
             raise ValueError(f"worlds must be an integer from 0 to 1000000, not {worlds!r}")
         self.agent, self.worlds, self.belief = agent, worlds, belief
         self._search = PIMC() if search is None else search

@@ -107,7 +107,7 @@ def server_of(app: App) -> uvicorn.Server:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket that is bound to this address.
+    """A socket that listens at this address.
 
     Raises:
         WebError: if it cannot be had.
@@ -115,8 +115,13 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         bound = socket.socket(family, kind)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            bound.listen()  # so that whoever follows the link at once waits for the server and is not refused
+        except OSError:
+            bound.close()
+            raise
     except OSError as error:
         advice = "; another --port may be free" if error.errno == errno.EADDRINUSE else ""
         raise WebError(f"cannot serve at {host}, port {port}: {error.strerror or error}{advice}") from error

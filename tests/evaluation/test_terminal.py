@@ -1,5 +1,7 @@
 """Play in the terminal: people and agents at one table, hints, taking back, a record of it."""
 
+import re
+
 import pytest
 
 from fiveup_env.agents.registry import make_agent
@@ -7,6 +9,7 @@ from fiveup_env.cli import run
 from fiveup_env.evaluation.recording import record_match
 from fiveup_env.evaluation.sitting import Sitting
 from fiveup_env.evaluation.terminal import play_in_terminal
+from fiveup_env.evaluation.thoughts import Thinker
 from fiveup_env.records import parse_record, read_record
 from fiveup_env.rules.match import Match
 from tests.rules.support import PLAYERS
@@ -59,8 +62,12 @@ def test_only_the_own_hand_is_shown():
 
 def test_hints_and_nonsense():
     sitting = sit()
-    told = talk(sitting, "h", "0", "99999", "²", "lay", "u", "b", "q", adviser=make_agent("greedy"))
-    assert "Hint: " in told and told.count("Type a number from 1 to") == 4
+    told = talk(sitting, "h", "0", "99999", "²", "lay", "u", "b", "q", adviser=Thinker(make_agent("duel-v1"), worlds=8))
+    legal = sit_until_choice().match.legal_actions()
+    hints = re.findall(r"Hint: (\d+): .*, (\d+\.\d)% to win, the policy's choice with \d+%", told)
+    assert sorted(int(number) for number, _ in hints) == list(range(1, len(legal) + 1))
+    assert [float(chance) for _, chance in hints] == sorted((float(chance) for _, chance in hints), reverse=True)
+    assert told.count("Type a number from 1 to") == 4
     assert "taken back in practice only" in told and "There is no adviser" in talk(sit(), "h")
     assert sitting.match == sit_until_choice().match
 

@@ -69,7 +69,7 @@ class Client:
         if data is not None:
             sent["Content-Type"] = "application/json"
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=240)
         with contextlib.closing(connection):
             kept = {name: value for name, value in sent.items() if value is not None}
             connection.request(method or ("GET" if data is None else "POST"), path, data, kept)

@@ -32,7 +32,8 @@ def scripted(start: Match, script: list[int], seat: int) -> Table:
 
 def told(start: Match, script: list[int], seat: int) -> list[bytes]:
     """Every byte that the page of a seat is sent at its turns while that script is played, whatever it asks for."""
-    table, heard = scripted(start, script, seat), []
+    table, heard = scripted(start, script, seat), list[bytes]()
+    table.warm_up()
     with served(table, keys=["key"]) as (client,):
         while True:
             state, played = client.settled(), len(table.sitting.match.history)
@@ -54,7 +55,7 @@ def told(start: Match, script: list[int], seat: int) -> list[bytes]:
 
 def states(start: Match, script: list[int], seat: int) -> list[str]:
     """What the page is told after every single action of the script."""
-    table, seen = scripted(start, script, seat), []
+    table, seen = scripted(start, script, seat), list[str]()
     for number in range(len(script) + 1):
         seen.append(json.dumps(seat_state(table, seat)))
         if table.phase == "person" and number < len(script):

@@ -6,6 +6,7 @@ import pytest
 
 from fiveup_env.evaluation.thoughts import Thinker
 from fiveup_env.records import read_record
+from fiveup_env.rules.match import Match
 from fiveup_env.web.table import PERSON, Table
 from tests.rendering.browser import browser as browser
 from tests.web.support import seated, served
@@ -56,10 +57,11 @@ class Page:
         return self.ready(version)
 
 
-@pytest.mark.parametrize(("num_players", "seat"), [(2, 0), (4, 2)])
-def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, seat):
+@pytest.mark.parametrize(("num_players", "seat", "scores"), [(2, 0, [0, 0]), (4, 2, [240, 235])])
+def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, seat, scores):
     """R3.1, R6.2; the numbers shown are those of the match, and the record is saved."""
-    table = Table(seated(num_players, seat), 7, record=tmp_path / "match.jsonl")
+    start = Match(num_players, seed=7, scores=scores)
+    table = Table(seated(num_players, seat), 7, record=tmp_path / "match.jsonl", start=start)
     with served(table) as (client,):
         page, moves, reloads = Page(browser, client), 0, 0
         data = page.ready()
@@ -92,6 +94,7 @@ def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, s
 
 def test_by_keyboard(browser):
     table = Table(seated(3), 2, practice=True, adviser=Thinker(None, worlds=8))
+    table.warm_up()
     with served(table) as (client,):
         page = Page(browser, client)
         body = browser.find_element("tag name", "body")

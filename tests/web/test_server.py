@@ -180,6 +180,7 @@ def test_bodies():
 def test_hints_taking_back_and_a_new_match(tmp_path):
     """The adviser sees what the seat sees; undo gives the very state from before."""
     table = Table(seated(2), 1, practice=True, adviser=Thinker(None, worlds=20), record=tmp_path / "m.jsonl")
+    table.warm_up()
     with served(table) as (client,):
         before = client.settled()
         assert not before["can_undo"] and client.send("undo", before).error == "there is nothing to take back"

@@ -123,9 +123,9 @@ function drawScores() {
   at("scores").replaceChildren(...state.scores.map((score, side) => {
     const bar = make("span");
     bar.style.width = `${Math.max(0, Math.min(1, score / state.target)) * 100}%`;
-    const own = side === state.seat % state.sides ? " (your side)" : "";
+    const own = side === state.seat % state.sides ? ", you" : "";
     return make("div", { className: "score" },
-      make("div", { className: "who" }, make("span", { className: "name" }, sideName(side) + own), make("span", {}, `${score} of ${state.target}`)),
+      make("div", { className: "who" }, make("span", { className: "name" }, sideName(side), make("span", { className: "dim" }, ` (side ${side}${own})`)), make("span", {}, `${score} of ${state.target}`)),
       make("div", { className: "bar" }, bar));
   }));
 }
