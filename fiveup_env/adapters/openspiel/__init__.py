@@ -1,0 +1,33 @@
+"""OpenSpiel: the game registered as `fiveup`, OpenSpiel's bots as agents, our agents as its bots and policies.
+
+Importing this registers the game; see docs/openspiel.md.
+
+>>> from fiveup_env.adapters import openspiel
+>>> game = openspiel.load_game(players=2, max_pip=2, hand_size=2, episode="round")
+"""
+
+from fiveup_env.adapters.openspiel.agents import BotAgent, make_bot_agent
+from fiveup_env.adapters.openspiel.bots import AgentBot, AgentPolicy, ismcts_bot
+from fiveup_env.adapters.openspiel.game import (
+    FiveUpGame,
+    FiveUpState,
+    load_game,
+    parameters_of,
+    setup_from,
+)
+from fiveup_env.adapters.openspiel.positions import state_of, world_of
+
+__all__ = [
+    "AgentBot",
+    "AgentPolicy",
+    "BotAgent",
+    "FiveUpGame",
+    "FiveUpState",
+    "ismcts_bot",
+    "load_game",
+    "make_bot_agent",
+    "parameters_of",
+    "setup_from",
+    "state_of",
+    "world_of",
+]

@@ -1,0 +1,119 @@
+"""OpenSpiel's bots as agents of this package: `openspiel:NAME` wherever an agent is named.
+
+A bot is shown a state that agrees with what its seat sees: a world of the exact belief, drawn by the decision's key. So
+it cannot know more than its seat, whatever it looks at. It is made anew for every decision, and a state begins with the
+present round.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from fiveup_env.adapters.missing import library
+from fiveup_env.adapters.openspiel.bots import ismcts_bot
+from fiveup_env.adapters.openspiel.game import FiveUpGame
+from fiveup_env.adapters.openspiel.positions import state_of, world_of
+from fiveup_env.agents.base import AgentError, Policy
+from fiveup_env.encoding.view import View
+
+with library("openspiel"):
+    import pyspiel
+
+MakeBot: TypeAlias = Callable[..., Any]
+"""Called as `make(game, seat, seed, **arguments)` with a seed below 2**31; returns a bot, that is, what has `step`."""
+
+
+def _ismcts(game: FiveUpGame, seat: int, seed: int, **options: Any) -> Any:
+    return ismcts_bot(game, seed, **options)
+
+
+def _uniform_random(game: FiveUpGame, seat: int, seed: int) -> Any:
+    return pyspiel.make_uniform_random_bot(seat, seed)
+
+
+BOTS: Mapping[str, tuple[MakeBot, str]] = MappingProxyType(
+    {
+        "ismcts": (_ismcts, "its ISMCTS in Python: iterations, uct_c, rollouts, worlds"),
+        "uniform_random": (_uniform_random, "a random legal action"),
+    }
+)
+"""Name -> (what makes the bot, a line for people)."""
+
+
+class BotAgent(Policy):
+    """A bot of OpenSpiel's as an agent.
+
+    Args:
+        make: see `MakeBot`.
+        arguments: passed on to it.
+        name: what tables call it.
+        episode, reward: of the game that the bot is shown.
+    """
+
+    together = 16
+
+    def __init__(
+        self,
+        make: MakeBot,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        name: str = "openspiel",
+        episode: str = "match",
+        reward: str = "win",
+    ) -> None:
+        self.make, self.arguments, self.name = make, dict(arguments or {}), name
+        self.episode, self.reward = episode, reward
+
+    def choose(self, view: View, key: int) -> int:
+        """Ask a new bot about a world that agrees with the view.
+
+        Raises:
+            AgentError: if the bot is one that would end the interpreter, or answers with no action.
+        """
+        state = state_of(world_of(view, key), episode=self.episode, reward=self.reward)
+        bot = self.make(state.get_game(), view.seat, key >> 33, **self.arguments)
+        if isinstance(bot, pyspiel.ISMCTSBot | pyspiel.MCTSBot):
+            raise AgentError(f"{type(bot).__name__} of pyspiel ends the interpreter on a Python game; take the one in Python")
+        answer = bot.step(state)
+        if not hasattr(answer, "__index__"):
+            raise AgentError(f"bot {self.name} answered {answer!r}, not the id of an action")
+        return int(answer)
+
+
+def make_bot_agent(name: str, **arguments: Any) -> BotAgent:
+    """The agent for `openspiel:NAME:key=value,...`.
+
+    Args:
+        name: one of `BOTS`, or the Python path of what makes a bot, `package.module.function`; see `MakeBot`.
+        arguments: passed on.
+
+    Raises:
+        AgentError: if there is no such bot, or it does not take these arguments.
+    """
+    make = BOTS[name][0] if name in BOTS else _from_path(name)
+    spec = f"openspiel:{name}"
+    shown = inspect.signature(ismcts_bot if make is _ismcts else make)
+    given = (None, 0) if make is _ismcts else (None, 0, 0)
+    try:
+        shown.bind(*given, **arguments)
+    except TypeError as error:
+        raise AgentError(f"agent {spec!r}: {error}") from None
+    return BotAgent(make, arguments, name=spec)
+
+
+def _from_path(name: str) -> MakeBot:
+    module, _, attribute = name.rpartition(".")
+    if not module:
+        raise AgentError(f"there is no bot {name!r}; bots: {', '.join(BOTS)}, or openspiel:package.module.function")
+    try:
+        make: Any = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever that module does when it is imported
+        raise AgentError(f"agent 'openspiel:{name}': {type(error).__name__}: {error}") from error
+    if not callable(make):
+        raise AgentError(f"agent 'openspiel:{name}': {make!r} cannot be called to make a bot")
+    found: MakeBot = make
+    return found

@@ -1,0 +1,73 @@
+"""What chance decides put into a record, and what a finished episode was worth."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.encoding.rewards import WIN, add_win, write_changes
+from fiveup_env.envs.transition import winner_of
+from fiveup_env.rules.game import start_round
+from fiveup_env.rules.kernels import count_bits, entry
+
+
+@entry
+def deal_round(games: np.ndarray, opener: int, hands: np.ndarray, num_tiles: int) -> None:
+    """Begin the next round with this opener and these hands (tile sets, int64 [players]).
+
+    The first `num_tiles` tiles are in play (R2.1); those in no hand make the boneyard, in order of their index until
+    chance decides (`draw_next`).
+    """
+    game = games[0]
+    start_round(game)
+    game.opener = opener
+    game.turn = opener
+    game.in_play = (1 << num_tiles) - 1
+    held = 0
+    for seat in range(int64(game.num_players)):
+        game.hands[seat] = hands[seat]
+        game.hand_sizes[seat] = count_bits(hands[seat])
+        held |= int64(hands[seat])
+    at = 0
+    for tile in range(28):
+        game.boneyard[tile] = 0
+    for tile in range(num_tiles):
+        if held >> tile & 1 == 0:
+            game.boneyard[at] = tile
+            at += 1
+    game.boneyard_next = 0
+    game.boneyard_end = at
+
+
+@entry
+def draw_next(games: np.ndarray, tile: int) -> bool:
+    """Let `tile` be the next one drawn (R3.2); False if it is not in the boneyard."""
+    game = games[0]
+    first = int64(game.boneyard_next)
+    for at in range(first, int64(game.boneyard_end)):
+        if game.boneyard[at] == tile:
+            for i in range(at, first, -1):  # keeps the rest in order, so that equal states have equal records
+                game.boneyard[i] = game.boneyard[i - 1]
+            game.boneyard[first] = tile
+            return True
+    return False
+
+
+@entry
+def write_utilities(games: np.ndarray, scheme: int, round_episode: bool, before: np.ndarray, out: np.ndarray) -> None:
+    """What an episode that is over was worth to every side, float64 [sides].
+
+    Args:
+        scheme: number of the reward (`encoding.rewards`).
+        round_episode: the episode is one round.
+        before: raw scores at its start, float64 [sides].
+        out: written.
+    """
+    game = games[0]
+    sides = int64(game.num_sides)
+    if scheme == WIN:
+        for side in range(sides):
+            out[side] = 0.0
+        add_win(winner_of(game, round_episode), sides, out)
+    else:
+        write_changes(game, scheme, before, out)
