@@ -17,7 +17,7 @@ UsageError: Any = typer.BadParameter.__mro__[1]
 ClickError: Any = typer.BadParameter.__mro__[2]
 assert (UsageError.__name__, ClickError.__name__) == ("UsageError", "ClickException")
 
-AGENT = "A name (see `fiveup info`), a checkpoint file, package.module:Class, exec:COMMAND, or 'pair:X with Y'."
+AGENT = "A name (see `fiveup info`), a checkpoint file, module:Class, openspiel:BOT, exec:COMMAND, or 'pair:X with Y'."
 
 
 def command_line(arguments: Sequence[str]) -> str:

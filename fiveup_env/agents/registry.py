@@ -7,6 +7,7 @@
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
 - a program of its own: `exec:COMMAND`, see `agents.process`; what follows is the command and no arguments of ours
 - a partnership of two agents for four players: `pair:X with Y`, see `agents.pair`
+- a bot of OpenSpiel's: `openspiel:ismcts:iterations=50`, see docs/openspiel.md
 
 and the arguments are passed on by keyword: `true` and `false`, integers, decimal numbers, or text.
 """
@@ -60,7 +61,7 @@ CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Suffix of a file -> (Python path of what loads it, a line for people)."""
 
-PROGRAM, PAIR = "exec:", "pair:"
+PROGRAM, PAIR, OPENSPIEL = "exec:", "pair:", "openspiel:"
 _ARGUMENTS = re.compile(r":(?=[^:]*=)([^:]*)$")
 
 
@@ -84,7 +85,7 @@ def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
 def known() -> str:
     """What can be named, in one line."""
     suffixes = ", ".join(CHECKPOINTS)
-    others = f"a checkpoint file ({suffixes}), package.module:Class, exec:COMMAND, or 'pair:X with Y'"
+    others = f"a checkpoint file ({suffixes}), package.module:Class, openspiel:BOT, exec:COMMAND, or 'pair:X with Y'"
     return f"agents: {', '.join(BUILT_IN)}, {others}"
 
 
@@ -136,6 +137,8 @@ def _from_name(spec: str) -> Agent:
     if spec.startswith(PAIR):
         first, second = (make_agent(name, SEATS) for name in split_pair(spec.removeprefix(PAIR)))
         return pair(first, second)
+    if spec.startswith(OPENSPIEL):
+        return _openspiel(spec)
     what, arguments = parse(spec)
     if what in BUILT_IN:
         return _call(spec, _load(BUILT_IN[what][0]), (), arguments)
@@ -156,6 +159,16 @@ def _from_name(spec: str) -> Agent:
     close = difflib.get_close_matches(what.lower(), BUILT_IN, 1)
     hint = f", did you mean {close[0]!r}?" if close else ";"
     raise AgentError(f"there is no agent {what!r}{hint} {known()}")
+
+
+def _openspiel(spec: str) -> Agent:
+    name, arguments = parse(spec.removeprefix(OPENSPIEL))
+    try:
+        make = _load("fiveup_env.adapters.openspiel.agents:make_bot_agent")
+    except ImportError as error:
+        raise AgentError(f"agent {spec!r}: {error}") from error
+    bot: Agent = make(name, **arguments)
+    return bot
 
 
 def _load(path: str) -> Any:

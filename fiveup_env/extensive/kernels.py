@@ -27,7 +27,7 @@ def deal_round(games: np.ndarray, opener: int, hands: np.ndarray, num_tiles: int
     for seat in range(int64(game.num_players)):
         game.hands[seat] = hands[seat]
         game.hand_sizes[seat] = count_bits(hands[seat])
-        held |= int64(hands[seat])
+        held |= hands[seat]
     at = 0
     for tile in range(28):
         game.boneyard[tile] = 0

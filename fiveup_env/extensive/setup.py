@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from fiveup_env.encoding.rewards import POINTS_SCALE
 from fiveup_env.envs.options import EnvOptions, check_integer
@@ -18,8 +19,8 @@ class Setup:
     """A game with an end: a round, or a match of at most so many rounds.
 
     Attributes:
-        options: players, variant, episode, reward, most rounds of a match, and scores at the start; the other options
-            are not looked at.
+        options: players, variant, episode, reward, most rounds of a match (None becomes 100), and scores at the
+            start; the other options are not looked at.
         opener: seat that opens the first round; None for the lot (R2.3).
         num_tiles: only so many tiles, the first of the set in order of their index (`rules.tiles`), are dealt; the
             others are out of play, and everybody knows it. None for the whole set.
@@ -40,8 +41,9 @@ class Setup:
             check_integer("num_tiles", self.num_tiles, variant.num_players * variant.hand_size, variant.num_tiles)
         if self.options.reward == "equity" and variant.num_sides == 3:
             raise ValueError("reward 'equity' does not sum to zero over three players; take 'win' or 'points'")
-        if self.options.episode == "match" and self.options.max_rounds is None:
-            object.__setattr__(self, "options", replace(self.options, max_rounds=MAX_ROUNDS))
+        rounds = self.options.max_rounds or (MAX_ROUNDS if self.options.episode == "match" else None)
+        known = replace(self.options, max_rounds=rounds, starting_scores=self.options.scores)
+        object.__setattr__(self, "options", known)
 
     @classmethod
     def of(
@@ -71,12 +73,12 @@ class Setup:
         )
         return cls(options, opener, num_tiles)
 
-    @property
+    @cached_property
     def variant(self) -> Variant:
         """Players, hand size, target and set."""
         return self.options.variant
 
-    @property
+    @cached_property
     def tiles(self) -> int:
         """Number of tiles in play: those with the indices below it."""
         return self.num_tiles or self.variant.num_tiles

@@ -27,8 +27,17 @@ MakeBot: TypeAlias = Callable[..., Any]
 """Called as `make(game, seat, seed, **arguments)` with a seed below 2**31; returns a bot, that is, what has `step`."""
 
 
-def _ismcts(game: FiveUpGame, seat: int, seed: int, **options: Any) -> Any:
-    return ismcts_bot(game, seed, **options)
+def _ismcts(
+    game: FiveUpGame,
+    seat: int,
+    seed: int,
+    *,
+    iterations: int = 100,
+    uct_c: float = 0.3,
+    rollouts: int = 1,
+    worlds: int | None = None,
+) -> Any:
+    return ismcts_bot(game, seed, iterations=iterations, uct_c=uct_c, rollouts=rollouts, worlds=worlds)
 
 
 def _uniform_random(game: FiveUpGame, seat: int, seed: int) -> Any:
@@ -51,7 +60,9 @@ class BotAgent(Policy):
         make: see `MakeBot`.
         arguments: passed on to it.
         name: what tables call it.
-        episode, reward: of the game that the bot is shown.
+        episode, reward: of the game that the bot is shown. The default is the present round, worth what it changes in
+            the race to the target ("equity", for three players "points"): playouts to the end of a match are twenty
+            times as long, and tell little of the action at hand.
     """
 
     together = 16
@@ -62,8 +73,8 @@ class BotAgent(Policy):
         arguments: Mapping[str, Any] | None = None,
         *,
         name: str = "openspiel",
-        episode: str = "match",
-        reward: str = "win",
+        episode: str = "round",
+        reward: str | None = None,
     ) -> None:
         self.make, self.arguments, self.name = make, dict(arguments or {}), name
         self.episode, self.reward = episode, reward
@@ -74,10 +85,13 @@ class BotAgent(Policy):
         Raises:
             AgentError: if the bot is one that would end the interpreter, or answers with no action.
         """
-        state = state_of(world_of(view, key), episode=self.episode, reward=self.reward)
+        reward = self.reward or ("points" if view.num_players == 3 else "equity")
+        state = state_of(world_of(view, key), episode=self.episode, reward=reward)
         bot = self.make(state.get_game(), view.seat, key >> 33, **self.arguments)
         if isinstance(bot, pyspiel.ISMCTSBot | pyspiel.MCTSBot):
-            raise AgentError(f"{type(bot).__name__} of pyspiel ends the interpreter on a Python game; take the one in Python")
+            raise AgentError(
+                f"{type(bot).__name__} of pyspiel ends the interpreter on a Python game; take the one in Python"
+            )
         answer = bot.step(state)
         if not hasattr(answer, "__index__"):
             raise AgentError(f"bot {self.name} answered {answer!r}, not the id of an action")
@@ -95,13 +109,16 @@ def make_bot_agent(name: str, **arguments: Any) -> BotAgent:
         AgentError: if there is no such bot, or it does not take these arguments.
     """
     make = BOTS[name][0] if name in BOTS else _from_path(name)
-    spec = f"openspiel:{name}"
-    shown = inspect.signature(ismcts_bot if make is _ismcts else make)
-    given = (None, 0) if make is _ismcts else (None, 0, 0)
+    given = ",".join(f"{key}={value}" for key, value in arguments.items())
+    spec = f"openspiel:{name}:{given}" if given else f"openspiel:{name}"
     try:
-        shown.bind(*given, **arguments)
+        signature = inspect.signature(make)
+        signature.bind(None, 0, 0, **arguments)
     except TypeError as error:
-        raise AgentError(f"agent {spec!r}: {error}") from None
+        takes = ", ".join(list(signature.parameters)[3:]) or "no arguments"
+        raise AgentError(f"agent {spec!r}: {error}; it takes {takes}") from None
+    except ValueError:
+        pass  # no signature to look at: the call itself will tell
     return BotAgent(make, arguments, name=spec)
 
 

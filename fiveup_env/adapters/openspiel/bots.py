@@ -54,7 +54,7 @@ class AgentBot(pyspiel.Bot):
         return int(self._agent.act(View.of(state.episode.match, self._player_id)))
 
 
-class AgentPolicy(policy.Policy):  # type: ignore[misc]
+class AgentPolicy(policy.Policy):
     """An agent as a policy of OpenSpiel's: probabilities of all legal actions, as exact methods need them.
 
     Args:

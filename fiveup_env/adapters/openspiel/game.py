@@ -169,7 +169,11 @@ class _Kept:
 
 
 class FiveUpState(pyspiel.State):
-    """A position. Attribute `episode` is ours (see `extensive.Episode`); look at it, and change it by `apply_action`."""
+    """A position.
+
+    Attributes:
+        episode: the same as an object of ours (see `extensive.Episode`); to look at, `apply_action` changes it.
+    """
 
     def __init__(self, game: FiveUpGame) -> None:
         super().__init__(game)
@@ -244,8 +248,16 @@ class FiveUpState(pyspiel.State):
             state.apply_action(episode.opener)
         if len(episode.dealt) < episode.setup.variant.num_players * episode.setup.variant.hand_size:
             return _dealt_anew(state, len(episode.dealt), probability_sampler)
-        seed = int(probability_sampler() * 2**32) << 32 | int(probability_sampler() * 2**32)
-        return _play_on(state, episode, episode.match.resample(player_id, seed))
+        return _play_on(state, episode, _resampled(episode, player_id, probability_sampler))
+
+
+def _resampled(episode: Episode, seat: int, sampler: Callable[[], float]) -> Match:
+    """`Match.resample`; while a tile is being drawn, everybody knows too that the seat to act cannot lay (R3.2)."""
+    while True:
+        seed = int(sampler() * 2**32) << 32 | int(sampler() * 2**32)
+        world = episode.match.resample(seat, seed)
+        if episode.stage is not Stage.DRAWING or world.legal_actions() == [DRAW]:
+            return world
 
 
 def _dealt_anew(state: FiveUpState, count: int, sampler: Callable[[], float]) -> FiveUpState:
