@@ -160,35 +160,6 @@ def analyse(
 
 
 @app.command()
-def exploitability(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
-    max_pip: Annotated[int, typer.Option(min=1, max=6, help="Highest pip count of the set.")] = 2,
-    hand_size: Annotated[int, typer.Option(min=1, help="Tiles dealt to each player.")] = 2,
-    reward: Annotated[str, typer.Option(help="win, points or equity.")] = "win",
-    samples: Annotated[int, typer.Option(min=1, help="Draws a decision, of agents that draw numbers.")] = 64,
-    limit: Annotated[int, typer.Option(min=1, help="Positions to look at, at most.")] = 2_000_000,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
-    """Show what a best response wins against an agent, exactly: one round of a small variant for two players."""
-    from fiveup_env.evaluation import exploitability as exact
-    from fiveup_env.extensive.setup import Setup
-
-    try:
-        setup = Setup.of(2, hand_size=hand_size, max_pip=max_pip, episode="round", reward=reward)
-        result = exact.exploitability(agent, setup, samples=samples, limit=limit)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    if as_json:
-        import json
-
-        print(json.dumps(result.as_dict(), indent=2))
-    else:
-        from rich.console import Console
-
-        Console().print(exact.table(result, f"{agent}, double-{max_pip}, {hand_size} tiles each, {reward}"))
-
-
-@app.command()
 def replay(
     record: Annotated[str, typer.Argument(metavar="RECORD", help="A file that a recorder wrote.", show_default=False)],
     boards: Annotated[bool, typer.Option("--boards", help="Show the table after every move.")] = False,

@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tabl
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (compare, tournament, crossplay, endgame, variance):
+    for command in (compare, tournament, crossplay, endgame, variance, exploitability):
         app.command()(command)
 
 
@@ -163,6 +163,28 @@ def variance(
     except ValueError as error:
         raise UsageError(str(error)) from error
     Console().print(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
+
+
+def exploitability(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
+    max_pip: Annotated[int, typer.Option(min=1, max=6, help="Highest pip count of the set.")] = 2,
+    hand_size: Annotated[int, typer.Option(min=1, help="Tiles dealt to each player.")] = 2,
+    reward: Annotated[str, typer.Option(help="win, points or equity.")] = "win",
+    samples: Annotated[int, typer.Option(min=1, help="Draws a decision, of agents that draw numbers.")] = 64,
+    limit: Annotated[int, typer.Option(min=1, help="Positions to look at, at most.")] = 2_000_000,
+    as_json: AsJson = False,
+) -> None:
+    """Show what a best response wins against an agent, exactly: one round of a small variant for two players."""
+    from fiveup_env.evaluation import exploitability as exact
+    from fiveup_env.extensive.setup import Setup
+
+    try:
+        setup = Setup.of(2, hand_size=hand_size, max_pip=max_pip, episode="round", reward=reward)
+        result = exact.exploitability(agent, setup, samples=samples, limit=limit)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    title = f"{agent}, double-{max_pip}, {hand_size} tiles each, {reward}"
+    _print(result.as_dict() if as_json else None, [result.grid(title)])
 
 
 def _written(folder: str, write: Any) -> None:
