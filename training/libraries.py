@@ -56,7 +56,7 @@ EXAMPLES: dict[str, Example] = {
     "torch_ppo": Example(
         "torch",
         "train",
-        200_000,
+        100_000,
         512,
         0.8,
         "self-play PPO in one file, all four seats by one network on `SelfPlayVectorEnv`",
@@ -65,7 +65,7 @@ EXAMPLES: dict[str, Example] = {
     "torchrl_ppo": Example(
         "torchrl",
         "torchrl",
-        200_000,
+        100_000,
         512,
         0.65,
         "`GymWrapper` over the native vector env, `MaskedCategorical`, `Collector`, `GAE`, `ClipPPOLoss`",
@@ -74,11 +74,38 @@ EXAMPLES: dict[str, Example] = {
     "torchrl_mappo": Example(
         "torchrl",
         "torchrl",
-        20_000,
+        10_000,
         1_000,
         0.55,
         "`PettingZooWrapper` with two team groups, a critic over the global state",
         "infos must be arrays: `MaskInfos`; only rows with the group's `mask` may train; hundreds of samples a second",
+    ),
+    "tianshou_ppo": Example(
+        "tianshou",
+        "tianshou",
+        100_000,
+        512,
+        0.65,
+        "`FiveUpTianshouEnv`, a `BaseVectorEnv` over the native one; `Collector`, `PPO`; Q-learning finds the mask",
+        "policies other than Q-functions must mask in their actor; collect steps, not episodes",
+    ),
+    "skrl_ppo": Example(
+        "skrl",
+        "skrl",
+        100_000,
+        512,
+        0.65,
+        "`wrap_env` over the native vector env, `PPO`, `SequentialTrainer`",
+        "the policy unflattens observation and mask; pass `headless=True` to trainers",
+    ),
+    "rlcard_dqn": Example(
+        "rlcard",
+        "rlcard",
+        10_000,
+        512,
+        0.55,
+        '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',
+        "rewards at the end of an episode only; one table in Python",
     ),
 }
 

@@ -48,8 +48,9 @@ class Agent(nn.Module):
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least so many decisions."""
     torch.manual_seed(seed)
+    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are left out
     env = SelfPlayVectorEnv(
-        MATCHES,
+        matches,
         num_players=PLAYERS,
         episode="round",
         continue_match=True,
@@ -62,7 +63,7 @@ def train(samples: int, seed: int) -> Outcome:
     optimizer = torch.optim.Adam(agent.parameters(), LEARNING_RATE, eps=1e-5)
     outcome = Outcome("torch")
 
-    shape = (STEPS, MATCHES)
+    shape = (STEPS, matches)
     observations, masks = torch.zeros(*shape, *now.observation.shape[1:]), torch.zeros(*shape, 121, dtype=torch.int8)
     actions, log_probs, values = torch.zeros(*shape, dtype=torch.int64), torch.zeros(shape), torch.zeros(shape)
     sides, ended = np.zeros(shape, np.int64), np.zeros(shape, np.bool_)
@@ -81,7 +82,7 @@ def train(samples: int, seed: int) -> Outcome:
                 now = env.step(actions[t].numpy())
                 rewards[t], ended[t] = now.rewards, now.done
                 for seat in range(PLAYERS):
-                    outcome.note_rewards(np.full(MATCHES, seat), now.rewards[:, seat % env.num_sides])
+                    outcome.note_rewards(np.full(matches, seat), now.rewards[:, seat % env.num_sides])
             # Judge. Decisions whose side does not decide again before the iteration ends are left out.
             credit = side_advantages(sides, every_decision, values.numpy(), rewards, ended, GAMMA, LAMBDA)
             chosen = torch.from_numpy(credit.judged.reshape(-1).nonzero()[0])

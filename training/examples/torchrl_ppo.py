@@ -49,10 +49,10 @@ class Logits(nn.Module):
         return self.layers(observation), legal | ~legal.any(-1, keepdim=True)
 
 
-def make_env(seed: int) -> GymWrapper:
+def make_env(matches: int, seed: int) -> GymWrapper:
     """The matches, with the action as a number (not one-hot)."""
     env = FiveUpVectorEnv(
-        MATCHES,
+        matches,
         num_players=PLAYERS,
         opponents="greedy",
         episode="round",
@@ -64,14 +64,15 @@ def make_env(seed: int) -> GymWrapper:
     )
     env.reset(seed=seed)
     wrapped = GymWrapper(env, categorical_action_encoding=True)
-    seats = Bounded(0, PLAYERS - 1, (MATCHES,), dtype=torch.int8)
+    seats = Bounded(0, PLAYERS - 1, (matches,), dtype=torch.int8)
     return wrapped.set_info_dict_reader(default_info_dict_reader(["seat"], spec=[seats]))
 
 
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least so many decisions."""
     torch.manual_seed(seed)
-    env = make_env(seed)
+    matches = min(MATCHES, -(-samples // STEPS))
+    env = make_env(matches, seed)
     inputs, actions = env.observation_spec["observation"].shape[-1], env.action_spec.space.n
     logits = Logits(inputs, actions)
     actor = ProbabilisticActor(
@@ -84,9 +85,11 @@ def train(samples: int, seed: int) -> Outcome:
     objective = ClipPPOLoss(actor, critic, entropy_coeff=0.02, critic_coeff=0.5, normalize_advantage=True)
     advantages = GAE(gamma=1.0, lmbda=0.9, value_network=critic)
     optimizer = torch.optim.Adam(objective.parameters(), 1e-3, eps=1e-5)
-    frames = MATCHES * STEPS
+    frames = matches * STEPS
     iterations = -(-samples // frames)
-    buffer = ReplayBuffer(storage=LazyTensorStorage(frames), sampler=SamplerWithoutReplacement(), batch_size=MINIBATCH)
+    buffer = ReplayBuffer(
+        storage=LazyTensorStorage(frames), sampler=SamplerWithoutReplacement(), batch_size=min(MINIBATCH, frames)
+    )
     outcome = Outcome("torchrl")
     collector = Collector(
         env, actor, frames_per_batch=frames, total_frames=iterations * frames, auto_register_policy_transforms=False

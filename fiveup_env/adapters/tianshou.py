@@ -1,0 +1,104 @@
+"""Tianshou's vector env over the native one, without one Python object per match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from fiveup_env.adapters.missing import library
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+
+with library("tianshou"):
+    from tianshou.data import Batch
+    from tianshou.env import BaseVectorEnv
+
+
+class FiveUpTianshouEnv(BaseVectorEnv):
+    """N matches of `FiveUpVectorEnv` as a Tianshou `BaseVectorEnv`, for its collectors.
+
+    Observations are a `Batch` of `obs` float32 [N, F] and `mask` bool [N, 121], the names by which Tianshou's
+    Q-learning finds masks (and `belief` with belief="exact"). A row is a decision of the learner's side and its
+    reward is all that the side got up to its next one, so n-step returns and advantages are right as they stand. Infos
+    hold `env_id` and the `seat` that observes. Collectors reset matches that are over by themselves.
+
+    Args:
+        num_envs: number of matches.
+        seed: of the first `reset` without one; None draws one.
+        options: see `FiveUpVectorEnv` (`autoreset_mode` is DISABLED here).
+    """
+
+    def __init__(self, num_envs: int, *, seed: int | None = None, **options: Any) -> None:
+        # Not super().__init__: that would start a worker per match.
+        self.env = FiveUpVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.env_num = num_envs
+        self.is_async, self.is_closed = False, False
+        self.waiting_id: list[int] = []
+        self._seed, self._started = seed, False
+
+    def get_env_attr(self, key: str, id: int | list[int] | np.ndarray | None = None) -> list[Any]:
+        """An attribute of the matches, once for each asked for; spaces are those of one match."""
+        name = f"single_{key}" if key.endswith("_space") else key
+        return [getattr(self.env, name)] * len(self._wrap_id(id))
+
+    def set_env_attr(self, key: str, value: Any, id: int | list[int] | np.ndarray | None = None) -> None:
+        """Matches have no attributes of their own: refused."""
+        raise AttributeError(f"matches of the native vector env have no attribute {key!r} to set")
+
+    def reset(self, env_id: int | list[int] | np.ndarray | None = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:
+        """Deal these matches (all by default) anew; returns what is observed in them, and their infos.
+
+        Args:
+            env_id: numbers of matches.
+            kwargs: `seed`, as `FiveUpVectorEnv.reset` takes it.
+        """
+        rows = np.asarray(self._wrap_id(env_id))
+        chosen = np.zeros(self.env_num, np.bool_)
+        # The first reset deals all.
+        chosen[rows if self._started else slice(None)] = True
+        seed = kwargs.get("seed", self._seed)
+        seen, info = self.env.reset(seed=seed, options={"reset_mask": chosen})
+        self._seed, self._started = None, True
+        return self._shown(seen, rows), self._infos(info, rows)
+
+    def step(
+        self, action: np.ndarray | None, id: int | list[int] | np.ndarray | None = None
+    ) -> tuple[Batch, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """One action for every match: what is observed, rewards float32, two flags and infos, all [N].
+
+        Raises:
+            ValueError: unless there is one action for each of the N matches; they only move together.
+            IllegalActionError: if an action is illegal; no match has moved then.
+        """
+        rows = np.asarray(self._wrap_id(id))
+        if action is None or len(rows) != self.env_num or len(set(rows.tolist())) != self.env_num:
+            raise ValueError(
+                f"the native vector env steps all its {self.env_num} matches together, not {len(rows)} of them: "
+                "collect a number of steps, not of episodes"
+            )
+        ordered = np.empty(self.env_num, np.int64)
+        ordered[rows] = np.asarray(action)
+        seen, rewards, terminated, truncated, info = self.env.step(ordered)
+        results = (rewards.astype(np.float32)[rows], terminated[rows], truncated[rows])
+        return self._shown(seen, rows), *results, self._infos(info, rows)
+
+    @staticmethod
+    def _shown(seen: dict[str, np.ndarray], rows: np.ndarray) -> Batch:
+        named = {"observation": "obs", "action_mask": "mask"}
+        shown = {named.get(name, name): part[rows] for name, part in seen.items()}
+        shown["mask"] = shown["mask"].astype(np.bool_)
+        return Batch(shown)
+
+    @staticmethod
+    def _infos(info: dict[str, Any], rows: np.ndarray) -> np.ndarray:
+        return np.array([{"env_id": int(i), "seat": int(info["seat"][i])} for i in rows])
+
+    def seed(self, seed: int | list[int] | None = None) -> list[list[int] | None]:
+        """Seed of the next `reset`."""
+        self._seed = seed if seed is None or isinstance(seed, int) else np.asarray(seed, np.uint64)
+        return [None if seed is None else [int(s)] for s in np.broadcast_to(np.asarray(seed), self.env_num)]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+        self.is_closed = True

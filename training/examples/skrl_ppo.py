@@ -1,0 +1,142 @@
+"""PPO with skrl on the native vector env: one side learns, the others are `greedy` inside compiled code.
+
+    python -m training.examples.skrl_ppo --samples 200000
+
+skrl's `wrap_env` takes `FiveUpVectorEnv` as it is. It flattens observation and mask into one vector; the policy takes
+them apart again and masks its logits. A row is a decision of the learner's side, and its reward is all that the side
+got up to its next one, so skrl's own advantages are right as they stand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._example import PLAYERS, Outcome, needs, start
+
+with needs("skrl"):
+    import torch
+    from skrl.agents.torch.ppo import PPO
+    from skrl.envs.wrappers.torch import wrap_env
+    from skrl.memories.torch import RandomMemory
+    from skrl.models.torch import CategoricalMixin, DeterministicMixin, Model
+    from skrl.trainers.torch import SequentialTrainer
+    from skrl.utils.spaces.torch import unflatten_tensorized_space
+    from torch import nn
+
+from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+
+MATCHES, STEPS = 256, 32
+EPOCHS, MINIBATCHES = 4, 8
+
+
+def perceptron(inputs: int, outputs: int) -> nn.Sequential:
+    """Two hidden layers."""
+    return nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
+
+
+class Policy(CategoricalMixin, Model):
+    """Logits, the illegal ones at -1e9."""
+
+    def __init__(self, **spaces: Any) -> None:
+        Model.__init__(self, **spaces)
+        CategoricalMixin.__init__(self)
+        self.layers = perceptron(self.observation_space["observation"].shape[0], self.num_actions)
+        nn.init.zeros_(self.layers[-1].weight)  # begins by playing at random
+
+    def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
+        """What skrl calls."""
+        seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
+        return self.layers(seen["observation"]).masked_fill(seen["action_mask"] == 0, -1e9), {}
+
+
+class Value(DeterministicMixin, Model):
+    """Value of a decision."""
+
+    def __init__(self, **spaces: Any) -> None:
+        Model.__init__(self, **spaces)
+        DeterministicMixin.__init__(self)
+        self.layers = perceptron(self.observation_space["observation"].shape[0], 1)
+
+    def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
+        """What skrl calls."""
+        seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
+        return self.layers(seen["observation"]), {}
+
+
+class CountingPPO(PPO):
+    """PPO that tells an outcome its losses and rewards."""
+
+    outcome: Outcome
+    seat: np.ndarray
+
+    def track_data(self, tag: str, value: float) -> None:
+        """Also keeps the losses."""
+        if tag.startswith("Loss"):
+            self.outcome.losses.append(float(value))
+        super().track_data(tag, value)
+
+    def record_transition(self, *, rewards: torch.Tensor, infos: Any, **kwargs: Any) -> None:
+        """Also notes who got the rewards: the seat that acted, not the one that is to act next."""
+        self.outcome.note_rewards(self.seat, rewards.numpy())
+        self.seat = infos["seat"].copy()
+        super().record_transition(rewards=rewards, infos=infos, **kwargs)
+
+
+def train(samples: int, seed: int) -> Outcome:
+    """Learn from at least so many decisions."""
+    torch.manual_seed(seed)
+    matches = min(MATCHES, -(-samples // STEPS))
+    native = FiveUpVectorEnv(
+        matches,
+        num_players=PLAYERS,
+        opponents="greedy",
+        episode="round",
+        continue_match=True,
+        reward="points",
+        draws="auto",
+        skip_single=True,
+    )
+    env = wrap_env(native, wrapper="gymnasium", verbose=False)
+    env._seed = seed  # of the first reset; skrl offers no other place
+    spaces = {"observation_space": env.observation_space, "state_space": None, "action_space": env.action_space}
+    policy = Policy(**spaces, device="cpu")
+    agent = CountingPPO(
+        models={"policy": policy, "value": Value(**spaces, device="cpu")},
+        memory=RandomMemory(memory_size=STEPS, num_envs=matches, device="cpu"),
+        **spaces,
+        device="cpu",
+        cfg={
+            "rollouts": STEPS,
+            "learning_epochs": EPOCHS,
+            "mini_batches": MINIBATCHES,
+            "discount_factor": 1.0,
+            "gae_lambda": 0.9,
+            "learning_rate": 1e-3,
+            "entropy_loss_scale": 0.02,
+            "value_loss_scale": 0.5,
+            "experiment": {"write_interval": 0, "checkpoint_interval": 0},
+        },
+    )
+    agent.outcome = outcome = Outcome("skrl")
+    env.reset()
+    agent.seat = env.reset()[1]["seat"].copy()
+    steps = -(-samples // (matches * STEPS)) * STEPS
+    settings = {"headless": True, "disable_progressbar": True, "close_environment_at_exit": False}
+    trainer = SequentialTrainer(env=env, agents=agent, cfg={"timesteps": steps, **settings})
+    with outcome.measured():
+        trainer.train()
+    outcome.samples = steps * matches
+
+    @torch.no_grad()
+    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return policy.layers(torch.from_numpy(observation)).numpy()
+
+    outcome.policy = ScoringPolicy(scores, PLAYERS, name="skrl_ppo")
+    return outcome
+
+
+if __name__ == "__main__":
+    start(train, 200_000, __doc__)

@@ -1,0 +1,125 @@
+"""PPO with Tianshou on the native vector env: one side learns, the others are `greedy` inside compiled code.
+
+    python -m training.examples.tianshou_ppo --samples 200000
+
+`FiveUpTianshouEnv` gives Tianshou's collectors rows of the learner's side alone, so its advantages are right. Policies
+that are not Q-functions do not look at masks in Tianshou: the actor here applies it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._example import PLAYERS, Outcome, needs, start
+
+with needs("tianshou"):
+    import torch
+    from tianshou.algorithm import PPO
+    from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.data import Batch, Collector, VectorReplayBuffer
+    from tianshou.utils.torch_utils import policy_within_training_step, torch_train_mode
+    from torch import nn
+
+    from fiveup_env.adapters.tianshou import FiveUpTianshouEnv
+
+from fiveup_env.adapters.policy import ScoringPolicy
+
+MATCHES, STEPS = 256, 32
+EPOCHS, MINIBATCH = 4, 1024
+
+
+def perceptron(inputs: int, outputs: int) -> nn.Sequential:
+    """Two hidden layers."""
+    return nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
+
+
+class MaskedActor(nn.Module):
+    """Batch of `obs` and `mask` -> logits [N, 121], the illegal ones at -1e9, and no state."""
+
+    def __init__(self, layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, seen: Batch, state: Any = None, info: Any = None) -> tuple[torch.Tensor, None]:
+        """Tianshou passes the batch of observations on as it is."""
+        logits = self.layers(torch.as_tensor(seen.obs))
+        return logits.masked_fill(~torch.as_tensor(seen.mask), -1e9), None
+
+
+class Critic(nn.Module):
+    """Batch of `obs` -> values [N, 1]."""
+
+    def __init__(self, layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = layers
+
+    def forward(self, seen: Batch, **kwargs: Any) -> torch.Tensor:
+        """The mask says nothing that the value needs."""
+        return self.layers(torch.as_tensor(seen.obs))
+
+
+def train(samples: int, seed: int) -> Outcome:
+    """Learn from at least so many decisions."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - Tianshou shuffles by it
+    matches = min(MATCHES, -(-samples // STEPS))
+    envs = FiveUpTianshouEnv(
+        matches,
+        seed=seed,
+        num_players=PLAYERS,
+        opponents="greedy",
+        episode="round",
+        continue_match=True,
+        reward="points",
+        draws="auto",
+        skip_single=True,
+    )
+    space = envs.action_space[0]
+    inputs = envs.observation_space[0]["observation"].shape[0]
+    layers = perceptron(inputs, int(space.n))
+    nn.init.zeros_(layers[-1].weight)  # begins by playing at random
+    policy = ProbabilisticActorPolicy(
+        actor=MaskedActor(layers),
+        dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
+        action_space=space,
+        action_scaling=False,
+        action_bound_method=None,
+    )
+    algorithm = PPO(
+        policy=policy,
+        critic=Critic(perceptron(inputs, 1)),
+        optim=AdamOptimizerFactory(lr=1e-3, eps=1e-5),
+        gamma=1.0,
+        gae_lambda=0.9,
+        ent_coef=0.02,
+        max_grad_norm=0.5,
+        max_batchsize=4096,
+    )
+    collector = Collector(algorithm, envs, VectorReplayBuffer(matches * STEPS, matches))
+    outcome = Outcome("tianshou")
+    collector.reset()
+    with outcome.measured():
+        while outcome.samples < samples:
+            with policy_within_training_step(policy):
+                collected = collector.collect(n_step=matches * STEPS)
+                with torch_train_mode(algorithm):
+                    stats = algorithm.update(collector.buffer, batch_size=MINIBATCH, repeat=EPOCHS)
+            played = collector.buffer[:]
+            outcome.note_rewards(played.info.seat, played.rew)
+            outcome.samples += collected.n_collected_steps
+            outcome.losses.extend(stats.get_loss_stats_dict().values())
+            collector.reset_buffer(keep_statistics=True)
+
+    @torch.no_grad()
+    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return layers(torch.from_numpy(observation)).numpy()
+
+    outcome.policy = ScoringPolicy(scores, PLAYERS, name="tianshou_ppo")
+    return outcome
+
+
+if __name__ == "__main__":
+    start(train, 200_000, __doc__)
