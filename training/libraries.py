@@ -101,7 +101,7 @@ EXAMPLES: dict[str, Example] = {
     "rlcard_dqn": Example(
         "rlcard",
         "rlcard",
-        10_000,
+        20_000,
         512,
         0.55,
         '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',

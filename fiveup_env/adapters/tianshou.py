@@ -35,7 +35,8 @@ class FiveUpTianshouEnv(BaseVectorEnv):
         self.env_num = num_envs
         self.is_async, self.is_closed = False, False
         self.waiting_id: list[int] = []
-        self._seed, self._started = seed, False
+        self._seed: int | np.ndarray | None = seed
+        self._started = False
 
     def get_env_attr(self, key: str, id: int | list[int] | np.ndarray | None = None) -> list[Any]:
         """An attribute of the matches, once for each asked for; spaces are those of one match."""

@@ -16,6 +16,9 @@ import numpy as np
 
 from fiveup_env.adapters.missing import MissingLibraryError, library
 from fiveup_env.agents.base import Policy
+from fiveup_env.envs.aec import FiveUpAEC
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.evaluation import evaluate
 
 PLAYERS = 4
@@ -99,10 +102,23 @@ def start(train: Callable[[int, int], Outcome], samples: int, description: str |
     parser.add_argument("--matches", type=_positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print a line of JSON instead")
     given = parser.parse_args()
+    compile_kernels()
     outcome = train(given.samples, given.seed)
     outcome.check()
     result = outcome.as_dict(given.matches)
     print(json.dumps(result) if given.json else _sentence(result))
+
+
+def compile_kernels() -> None:
+    """Use all compiled code once, so that no time is measured for it."""
+    playing = SelfPlayVectorEnv(2, draws="auto", skip_single=True)
+    playing.step(playing.reset(0).action_mask.argmax(1))
+    learning = FiveUpVectorEnv(2, opponents="greedy", draws="auto", skip_single=True)
+    learning.step(learning.reset(seed=0)[0]["action_mask"].argmax(1))
+    table = FiveUpAEC(draws="auto")
+    table.reset(0)
+    table.step(int(table.observe(table.agent_selection)["action_mask"].argmax()))
+    table.state()
 
 
 def _positive(text: str) -> int:
