@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tabl
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    for command in (compare, tournament, crossplay, endgame, variance, exploitability):
+    for command in (compare, tournament, crossplay, endgame, exploit, exploitability, variance):
         app.command()(command)
 
 
@@ -139,6 +139,45 @@ def endgame(
         command = command_line(sys.argv[1:])
         if report is not None:
             _written(report, lambda: endgames.write_report(result, report, command))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    _print(result.as_dict() if as_json else None, [result.grid()])
+
+
+def exploit(
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
+    players: Players = 4,
+    search: Annotated[int, typer.Option(min=0, help="Worlds a decision of the search response, 0 for none.")] = 16,
+    train: Annotated[int, typer.Option(min=0, help="Decisions that a response learns from, 0 for none.")] = 0,
+    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of that training run.")] = "runs/exploit",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
+    matches: Annotated[int, typer.Option(min=1, help="Of every response.")] = 400,
+    seed: Seed = 0,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what opponents win who know the agent: a search with it as playout, and a policy trained against it.
+
+    Both are lower bounds of what the best response would win.
+    """
+    from fiveup_env.evaluation import exploit as exploiting
+
+    try:
+        with progress_bars() as watch:
+            result = exploiting.exploit(
+                agent,
+                players,
+                worlds=search,
+                decisions=train,
+                folder=out,
+                resume=resume,
+                matches=matches,
+                seed=seed,
+                watch=watch,
+            )
+        command = command_line(sys.argv[1:])
+        if report is not None:
+            _written(report, lambda: exploiting.write_report(result, report, command))
     except ValueError as error:
         raise UsageError(str(error)) from error
     _print(result.as_dict() if as_json else None, [result.grid()])

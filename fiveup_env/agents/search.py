@@ -24,7 +24,8 @@ ITERATIONS_A_CHUNK = 64  # between two looks at the clock
 MOST_ITERATIONS = 1 << 17  # for which there are nodes when time is the budget; later ones grow nothing
 
 
-def _count(name: str, value: Any, low: int, high: int) -> int:
+def checked_count(name: str, value: Any, low: int, high: int) -> int:
+    """An integer argument of an agent within its bounds, else an `AgentError`."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise AgentError(f"{name} must be an integer from {low} to {high}, not {value!r}")
     return value
@@ -36,14 +37,15 @@ def _flag(name: str, value: Any) -> bool:
     return value
 
 
-def _number(name: str, value: Any, low: float, high: float) -> float:
+def checked_number(name: str, value: Any, low: float, high: float) -> float:
+    """A number that an agent was given, within its bounds, else an `AgentError`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise AgentError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
     return float(value)
 
 
 def _milliseconds(ms: Any) -> float | None:
-    return None if ms is None else _number("ms", ms, 0.001, 1e6)
+    return None if ms is None else checked_number("ms", ms, 0.001, 1e6)
 
 
 def _playout(name: Any) -> int:
@@ -161,13 +163,13 @@ class PIMC(Searcher):
         prior: float = 16,
         ms: float | None = None,
     ) -> None:
-        self.worlds = _count("worlds", worlds, 1, 10**7)
+        self.worlds = checked_count("worlds", worlds, 1, 10**7)
         self.playout = _playout(playout)
-        self.near = _count("near", near, 0, 1000)
+        self.near = checked_count("near", near, 0, 1000)
         self.equity = _flag("equity", equity)
-        self.endgame = _count("endgame", endgame, 0, 28)
-        self.inference = _count("inference", inference, 1, 1000)
-        self.prior = _number("prior", prior, 0, 1e6)
+        self.endgame = checked_count("endgame", endgame, 0, 28)
+        self.inference = checked_count("inference", inference, 1, 1000)
+        self.prior = checked_number("prior", prior, 0, 1e6)
         self.ms = _milliseconds(ms)
 
     def outcomes(self, view: View, key: int, worlds: int) -> tuple[list[int], np.ndarray]:
@@ -251,10 +253,10 @@ class ISMCTS(Searcher):
         explore: float = 0.3,
         ms: float | None = None,
     ) -> None:
-        self.iterations = _count("iterations", iterations, 1, 10**7)
+        self.iterations = checked_count("iterations", iterations, 1, 10**7)
         self.playout = _playout(playout)
         self.equity = _flag("equity", equity)
-        self.explore = _number("explore", explore, 0, 100)
+        self.explore = checked_number("explore", explore, 0, 100)
         self.ms = _milliseconds(ms)
 
     def _search(

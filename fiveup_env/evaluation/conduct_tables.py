@@ -36,11 +36,11 @@ def conduct_grids(conduct: Conduct, names: tuple[str, str], num_players: int) ->
     ]
     yield Grid("What they do", ("", *names), rows, (ABOUT,))
     by_region = [
-        (f"{m.name}: {name}", *(within(conduct.estimate(m, group, region), shown(m)) for region in range(ALL)))
+        (m.name, name, *(within(conduct.estimate(m, group, region), shown(m)) for region in range(ALL)))
         for m in (MEASURES[key] for key in BY_REGION)
         for group, name in ((A, names[0]), (B, names[1]))
     ]
-    yield Grid("By the score of the side", ("", *REGION_NAMES), by_region)
+    yield Grid("By the score of the side", ("", "agent", *REGION_NAMES), by_region, texts=2)
 
 
 def partners_grid(conduct: Conduct, names: Sequence[str]) -> Grid:

@@ -236,4 +236,4 @@ class EndgameRegret:
             most = MOST_TILES[self.endgames.num_players]
             notes.append(f"{self.endgames.too_large:,} more were left out: over {most} tiles in the hands")
         head = ("agent", "phase", "positions", "loses of a match", "loses nothing")
-        return Grid("Endgame regret", head, rows, notes)
+        return Grid("Endgame regret", head, rows, notes, texts=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -52,30 +53,32 @@ class Grid:
 
     Attributes:
         title: what it shows.
-        head: of the columns; the first is left-aligned, the others right-aligned.
+        head: of the columns.
         rows: as many cells each.
         notes: lines below it.
+        texts: how many columns, from the left, hold text and are left-aligned; the others are right-aligned.
     """
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
+    texts: int = 1
 
     def rich(self) -> Group:
         """For the terminal."""
         table = Table(title=Text(self.title), title_justify="left")
         for i, heading in enumerate(self.head):
-            table.add_column(heading, justify="right" if i else "left", overflow="fold")
+            table.add_column(heading, justify="left" if i < self.texts else "right", overflow="fold")
         for row in self.rows:
             table.add_row(*(Text(cell) for cell in row))
         return Group(table, *(Text(line, style="dim") for line in self.notes))
 
     def html(self) -> str:
         """For a page; a wide one scrolls in its own frame."""
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.head)
+        head = "".join(f"<th{self._kind(i)}>{escape(cell)}</th>" for i, cell in enumerate(self.head))
         rows = "".join(
-            f"<tr><th>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+            f"<tr>{''.join(f'<td{self._kind(i)}>{_cell(cell)}</td>' for i, cell in enumerate(row))}</tr>"
             for row in self.rows
         )
         notes = "".join(f'<p class="small">{escape(line)}</p>' for line in self.notes)
@@ -84,8 +87,21 @@ class Grid:
             f"<tbody>{rows}</tbody></table></div>{notes}"
         )
 
+    def _kind(self, column: int) -> str:
+        return ' class="text"' if column < self.texts else ""
+
     def markdown(self) -> str:
         """For a document, without the title."""
-        lines = [list(self.head), ["---", *["---:"] * (len(self.head) - 1)], *[list(row) for row in self.rows]]
+        lines = [
+            list(self.head),
+            ["---" if i < self.texts else "---:" for i in range(len(self.head))],
+            *[list(row) for row in self.rows],
+        ]
         table = "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
         return table + "".join(f"\n\n{line}" for line in self.notes)
+
+
+def _cell(text: str) -> str:
+    """HTML of a cell; the interval behind an estimate goes below it."""
+    found = re.fullmatch(r"(\S+) (\[.*\])", text)
+    return f'{escape(found[1])}<br><span class="small">{escape(found[2])}</span>' if found else escape(text)

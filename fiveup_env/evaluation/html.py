@@ -19,15 +19,17 @@ STYLE = """
 --blue: #1f6fb2; --band: #cfe3f3 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e9ee; --faint: #9aa7b3; --rule: #3a4550; --ground: #14191f;
 --panel: #1f272f; --blue: #5aa9e6; --band: #234a69 } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 46rem;
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground); max-width: 50rem;
 margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere } h2 { font-size: 1.1rem; margin-top: 2rem }
 .wide { overflow-x: auto } table { border-collapse: collapse; min-width: 100% }
-th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: bottom }
-tbody th, thead th:first-child { text-align: left; font-weight: 600 } thead th { font-weight: 600 }
-td { font-variant-numeric: tabular-nums; white-space: nowrap }
-svg { width: 100%; height: auto; display: block } pre { background: var(--panel); padding: .7rem; white-space: pre-wrap;
-overflow-wrap: anywhere } .small { color: var(--faint); font-size: .9rem }
+th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--rule); text-align: right; vertical-align: top }
+th { font-weight: 600; vertical-align: bottom } td { font-variant-numeric: tabular-nums; white-space: nowrap }
+td .small { font-size: .8rem } .text { text-align: left; white-space: normal; min-width: 5.5rem }
+.text:first-child { min-width: 8.5rem }
+svg { width: 100%; min-width: 28rem; height: auto; display: block }
+pre { background: var(--panel); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere }
+.small { color: var(--faint); font-size: .9rem }
 """
 
 

@@ -52,8 +52,9 @@ def _line(x: float, y: float, to_x: float, to_y: float, colour: str = GREY, more
 
 def _svg(height: float, title: str, parts: Sequence[str]) -> str:
     return (
-        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(title, quote=True)}" '
-        f'font-family="system-ui, sans-serif" font-size="14">{"".join(parts)}</svg>'
+        f'<div class="wide"><svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
+        f'aria-label="{escape(title, quote=True)}" font-family="system-ui, sans-serif" font-size="14">'
+        f"{''.join(parts)}</svg></div>"
     )
 
 
