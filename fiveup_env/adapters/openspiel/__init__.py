@@ -6,7 +6,7 @@ Importing this registers the game; see docs/openspiel.md.
 >>> game = openspiel.load_game(players=2, max_pip=2, hand_size=2, episode="round")
 """
 
-from fiveup_env.adapters.openspiel.agents import BotAgent, make_bot_agent
+from fiveup_env.adapters.openspiel.agents import BotAgent, PolicyAgent, make_bot_agent
 from fiveup_env.adapters.openspiel.bots import AgentBot, AgentPolicy, ismcts_bot
 from fiveup_env.adapters.openspiel.game import (
     FiveUpGame,
@@ -23,6 +23,7 @@ __all__ = [
     "BotAgent",
     "FiveUpGame",
     "FiveUpState",
+    "PolicyAgent",
     "ismcts_bot",
     "load_game",
     "make_bot_agent",

@@ -13,12 +13,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from fiveup_env.adapters.missing import library
 from fiveup_env.adapters.openspiel.bots import ismcts_bot
 from fiveup_env.adapters.openspiel.game import FiveUpGame
 from fiveup_env.adapters.openspiel.positions import state_of, world_of
-from fiveup_env.agents.base import AgentError, Policy
-from fiveup_env.encoding.view import View
+from fiveup_env.agents.base import AgentError, Policy, drawn
+from fiveup_env.encoding.view import View, Views
+from fiveup_env.rules.actions import NUM_ACTIONS
 
 with library("openspiel"):
     import pyspiel
@@ -96,6 +99,40 @@ class BotAgent(Policy):
         if not hasattr(answer, "__index__"):
             raise AgentError(f"bot {self.name} answered {answer!r}, not the id of an action")
         return int(answer)
+
+
+class PolicyAgent(Policy):
+    """A policy of OpenSpiel's as an agent, for example what CFR found; see `BotAgent` for the state it is shown.
+
+    Where a view leaves open which of its own tiles the seat drew when, that is drawn once and for all by `seed`.
+
+    Args:
+        policy: what has `action_probabilities(state)`, of `open_spiel.python.policy` or of pyspiel.
+        name: what tables call it.
+        episode, reward: of the game that the policy is shown.
+        seed: 0 to 2**64 - 1.
+    """
+
+    together = 64
+
+    def __init__(
+        self, policy: Any, *, name: str = "openspiel policy", episode: str = "round", reward: str = "win", seed: int = 0
+    ) -> None:
+        self.policy, self.name = policy, name
+        self.episode, self.reward, self.seed = episode, reward, seed
+
+    def action_probabilities(self, views: Views) -> np.ndarray:
+        """Probabilities of the actions, float64 [N, 121]."""
+        out = np.zeros((len(views), NUM_ACTIONS))
+        for i in range(len(views)):
+            state = state_of(world_of(views[i], self.seed), episode=self.episode, reward=self.reward)
+            for action, probability in dict(self.policy.action_probabilities(state)).items():
+                out[i, action] = probability
+        return out
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        """Actions drawn by the policy's probabilities, int64 [N]."""
+        return drawn(self.action_probabilities(views), keys)
 
 
 def make_bot_agent(name: str, **arguments: Any) -> BotAgent:
