@@ -97,9 +97,9 @@ def start(train: Callable[[int, int], Outcome], samples: int, description: str |
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("--samples", type=_positive, default=samples, help="decisions to learn from (%(default)s)")
-    parser.add_argument("--seed", type=_positive, default=1, help="(%(default)s)")
-    parser.add_argument("--matches", type=_positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
+    parser.add_argument("--samples", type=positive, default=samples, help="decisions to learn from (%(default)s)")
+    parser.add_argument("--seed", type=positive, default=1, help="(%(default)s)")
+    parser.add_argument("--matches", type=positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print a line of JSON instead")
     given = parser.parse_args()
     compile_kernels()
@@ -121,7 +121,8 @@ def compile_kernels() -> None:
     table.state()
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """A positive integer of a command line."""
     try:
         value = int(text)
     except ValueError:
