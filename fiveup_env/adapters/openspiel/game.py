@@ -199,6 +199,7 @@ class FiveUpState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         episode = self.episode
         if not episode.dealt and episode.stage in (Stage.LOT, Stage.DEAL) and not self._knows_round_start():
+            self._round_start = None  # what is kept keeps nothing itself
             self._round_start = _Kept(self.clone())
         episode.apply(action)
 
