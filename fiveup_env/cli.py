@@ -165,19 +165,45 @@ def replay(
     boards: Annotated[bool, typer.Option("--boards", help="Show the table after every move.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Verify only, print the last line.")] = False,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to step through it.")] = None,
+    think: Annotated[
+        str | None, typer.Option(metavar="AGENT", help="Write down what this agent thinks of every choice.")
+    ] = None,
+    worlds: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=10**6,
+            help="Search values: every action in so many sampled deals.",
+            show_default="200 with --think or --belief",
+        ),
+    ] = None,
+    belief: Annotated[bool, typer.Option("--belief", help="Also what is known of the hidden hands.")] = False,
+    save: Annotated[str | None, typer.Option(metavar="FILE", help="Keep the record with these thoughts.")] = None,
+    gif: Annotated[str | None, typer.Option(metavar="FILE", help="Write a film, .gif or (animated) .png.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.02, max=60, help="Of the film, for every move.")] = 1.0,
+    width: Annotated[int, typer.Option(min=120, max=1920, help="Of the film, in pixels.")] = 640,
+    theme: Annotated[str, typer.Option(help="Of the film: light or dark.")] = "light",
+    seat: Annotated[
+        int | None, typer.Option(min=0, max=3, help="The film shows what it sees.", show_default="all hands")
+    ] = None,
+    round_number: Annotated[
+        int | None, typer.Option("--round", min=1, help="The film shows this round.", show_default="all")
+    ] = None,
 ) -> None:
-    """Verify a record of a match against the rules, line by line, and show it."""
+    """Verify a record of a match against the rules, line by line, and show it; as a page, as a film, with thoughts."""
+    from fiveup_env.evaluation.replaying import Wishes, carry_out
+    from fiveup_env.rendering.raster import RenderingError
     from fiveup_env.rendering.story import story
 
     read = _read_record(record)
-    if html is not None:
-        from fiveup_env.rendering.page import page
-
-        try:
-            with open(html, "w", encoding="utf-8") as file:
-                file.write(page(read))
-        except OSError as error:
-            raise UsageError(f"cannot write {html}: {error.strerror or error}") from error
+    wishes = Wishes(think, worlds, belief, save, html, gif, seconds, width, theme, seat, round_number)
+    try:
+        with progress_bar("thinking") as progress:
+            read = carry_out(read, wishes, progress)
+    except OSError as error:
+        raise UsageError(f"cannot write {error.filename}: {error.strerror or error}") from error
+    except (ValueError, RenderingError) as error:
+        raise UsageError(str(error)) from error
     lines = list(story(read, boards))
     print("\n".join(lines[-1:] if quiet else lines))
 

@@ -11,6 +11,9 @@ from hypothesis import HealthCheck, settings
 # torch is first imported, which no test does at collection; subprocesses inherit it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Windows open on no screen, wherever the tests run. SDL reads this when pygame's display starts.
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+
 # No deadline: the first example of a test may compile a kernel. For the same reason drawing may look slow.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)

@@ -36,7 +36,7 @@ from fiveup_env.envs.options import checked_options
 from fiveup_env.envs.spaces import action_space, observation_space, state_space
 from fiveup_env.envs.transition import TERMINATED
 from fiveup_env.records.recorder import Recorder
-from fiveup_env.rendering.modes import RENDER_MODES, Frame, checked_mode, render_view
+from fiveup_env.rendering.modes import FPS, RENDER_MODES, Frame, Renderer
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
 from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
 
@@ -78,7 +78,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     Args:
         render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
-            needs the extra `render`); "human" (`reset` and `step` print the table); or None.
+            needs the extra `render`); "human" (a window, extra `window`); or None.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -95,13 +95,14 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         "name": "fiveup_v0",
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": True,
-        "render_fps": 1,
+        "render_fps": FPS,
     }
 
     def __init__(self, *, render_mode: str | None = None, record: bool = False, **options: Any) -> None:
         super().__init__()
         self.options = checked_options(options)
-        self.render_mode = checked_mode(render_mode)
+        self.render_mode = render_mode
+        self._renderer = Renderer(render_mode)
         self.recorder: Recorder | None = None
         self._recording = record
         self._variant, self._starting_scores = self.options.variant, self.options.scores
@@ -378,10 +379,11 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if self.render_mode is None:
             logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
-        return render_view(View.of(self.match), self.render_mode)
+        return self._renderer.render(View.of(self.match))
 
     def close(self) -> None:
-        """Nothing is held that needs closing."""
+        """Close the window of render mode "human"."""
+        self._renderer.close()
 
     # copies
 

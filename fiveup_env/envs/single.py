@@ -21,7 +21,7 @@ from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.envs.table import Table
 from fiveup_env.envs.transition import TERMINATED, TRUNCATED
 from fiveup_env.records.recorder import Recorder
-from fiveup_env.rendering.modes import RENDER_MODES, Frame, checked_mode, render_view
+from fiveup_env.rendering.modes import FPS, RENDER_MODES, Frame, Renderer
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match, checked_scores, checked_seed
 
@@ -77,7 +77,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`, and nothing
             changes).
         render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
-            needs the extra `render`); "human" (`reset` and `step` print the table); or None.
+            needs the extra `render`); "human" (a window, extra `window`); or None.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -90,7 +90,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         ValueError: naming the option, the value given and what would be right.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -110,7 +110,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             raise ValueError(f"illegal_action must be one of {choices}, not {illegal_action!r}")
         self._seat = checked_seat(seat, num_players)
         self.illegal_action = illegal_action
-        self.render_mode = checked_mode(render_mode)
+        self.render_mode = render_mode
+        self._renderer = Renderer(render_mode)
         self.action_space = action_space()
         self.observation_space = observation_space(self.options)
         self.set_opponents(opponents, partner)
@@ -277,4 +278,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
-        return render_view(View.of(self.match, self._table.seat), self.render_mode)
+        return self._renderer.render(View.of(self.match, self._table.seat))
+
+    def close(self) -> None:
+        """Close the window of render mode "human"."""
+        self._renderer.close()

@@ -12,27 +12,30 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from fiveup_env.encoding.view import View
-from fiveup_env.records.reader import Move, Record
-from fiveup_env.rendering.geometry import Plan, Plane
-from fiveup_env.rendering.scene import Scene, event_text
+from fiveup_env.records.reader import Record
+from fiveup_env.rendering.frames import Frame, frames
+from fiveup_env.rendering.scene import event_text
 from fiveup_env.rendering.svg import DEFINITIONS, FONT, HEIGHT, THEMES, WIDTH, parts, style
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.game import PLAYING, RAW_PER_POINT
-from fiveup_env.rules.match import Match
+
+MISTAKES = 5
 
 
 def page(record: Record) -> str:
     """The page as text."""
     pieces: dict[str, int] = {}
-    frames = [_frame(_scenes(record.start, record, None), pieces, None, record.start)]
-    drawn = _Drawn()
-    for move, _, after in record.positions():
-        frames.append(_frame(_scenes(after, record, drawn.plan(move, after)), pieces, move, after))
     data = {
         "players": list(record.players),
-        "frames": frames,
+        "sides": record.start.num_sides,
+        "frames": [_frame(frame, pieces) for frame in frames(record)],
         "pieces": list(pieces),
+        "win": _chances(record),
+        "mistakes": [
+            {"move": number, "cost": round(cost, 4), "best": describe(best)}
+            for number, cost, best in mistakes(record)[:MISTAKES]
+        ],
+        "chances": any(move.info and "win" in move.info for move in record.moves),
     }
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/").replace("<!--", "<\\!--")
     folder = files("fiveup_env.rendering") / "data"
@@ -58,32 +61,38 @@ def scoped(theme: str, rules: str) -> str:
     return "".join(f'[data-theme="{theme}"] {rule}}}' for rule in rules.split("}") if rule)
 
 
-class _Drawn:
-    """Where the tiles of the round lie, continued from move to move."""
+def mistakes(record: Record) -> list[tuple[int, float, int]]:
+    """The choices that cost something by the values written beside them, the dearest first.
 
-    def __init__(self) -> None:
-        self._round = 0
-        self._plan: Plan | None = None
-        self._laid = -1
-
-    def plan(self, move: Move, match: Match) -> Plan:
-        layout = match.layout
-        if (move.round_number, len(layout.tiles)) != (self._round, self._laid) or self._plan is None:
-            plane = Plane(layout)
-            for level in range(len(layout.tiles)):
-                plane.add(level)
-            self._plan, self._round, self._laid = plane.plan(), move.round_number, len(layout.tiles)
-        return self._plan
+    Each is the number of the move, from 1; what it cost, in the unit of the values; and the best action.
+    """
+    found = []
+    for number, move in enumerate(record.moves, 1):
+        values = (move.info or {}).get("values", {})
+        if str(move.action) in values:
+            best = max(values, key=lambda action: values[action])
+            cost = values[best] - values[str(move.action)]
+            if cost > 0:
+                found.append((number, cost, int(best)))
+    return sorted(found, key=lambda mistake: -mistake[1])
 
 
-def _scenes(match: Match, record: Record, plan: Plan | None) -> list[Scene]:
-    """With all hands, and as the seat to act sees it."""
-    opened = Scene.of_match(match, names=record.players, plan=plan)
-    return [opened, Scene.of_view(View.of(match), record.players, opened.plan)]
+def _chances(record: Record) -> list[tuple[int, list[float]]]:
+    """The sides' chances to win the match, by the number of moves before; at last who has won."""
+    found = [
+        (number, list(move.info["win"])) for number, move in enumerate(record.moves) if move.info and "win" in move.info
+    ]
+    if found and record.final.winner is not None:
+        sides = range(record.start.num_sides)
+        found.append((len(record.moves), [float(side == record.final.winner) for side in sides]))
+    return found
 
 
-def _frame(scenes: list[Scene], pieces: dict[str, int], move: Move | None, match: Match) -> dict[str, Any]:
-    numbered = [[pieces.setdefault(piece, len(pieces)) for piece in parts(scene)] for scene in scenes]
+def _frame(shown: Frame, pieces: dict[str, int]) -> dict[str, Any]:
+    move, match = shown.move, shown.match
+    numbered = [
+        [pieces.setdefault(piece, len(pieces)) for piece in parts(scene)] for scene in (shown.opened(), shown.seen_by())
+    ]
     frame: dict[str, Any] = {
         "open": numbered[0],
         "hidden": numbered[1],

@@ -261,14 +261,6 @@ def test_render_shows_the_table_and_the_hand_of_the_seat_to_act_alone(num_player
         assert f"ends sum to {match.layout.end_sum}, boneyard {len(match.boneyard)}" in text
 
 
-def test_human_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    env = fiveup_v0.raw_env(render_mode="human")
-    env.reset(seed=0)
-    assert "to act" in capsys.readouterr().out
-    env.step(legal(env.last()[0]["action_mask"])[0])
-    assert "boneyard 8" in capsys.readouterr().out
-
-
 def test_render_without_a_mode_warns() -> None:
     env = fiveup_v0.raw_env()
     env.reset(seed=0)

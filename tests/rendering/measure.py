@@ -1,0 +1,76 @@
+"""How long pictures and pages take, for docs/rendering.md: python -m tests.rendering.measure
+
+Not a test: the figures belong to a machine, and a busy one gives others.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from fiveup_env.encoding.view import View
+from fiveup_env.records import Recorder, parse_record
+from fiveup_env.records.reader import Record
+from fiveup_env.rendering.page import page
+from fiveup_env.rendering.raster import rgb_array
+from fiveup_env.rendering.scene import Scene
+from fiveup_env.rendering.svg import svg
+from fiveup_env.rules.match import Match
+from tests.rendering.browser import driver
+
+MOVES = 1000
+
+
+def long_record() -> Record:
+    """A match of a thousand moves: both sides start far below zero."""
+    recorder = Recorder(Match(2, seed=1, scores=[-3000, -3000]))
+    while recorder.moves < MOVES:
+        recorder.play(recorder.match.legal_actions()[0])
+    return parse_record(recorder.text())
+
+
+def frame_times(record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """CPU milliseconds for every frame as SVG, placing the tiles anew each time; and for every tenth as pixels."""
+    drawn, pixels = [], []
+    for number, (_, _, after) in enumerate(record.positions()):
+        began = time.process_time()
+        picture = svg(Scene.of_view(View.of(after)))
+        drawn.append(time.process_time() - began)
+        if number % 10 == 0:
+            began = time.process_time()
+            rgb_array(picture)
+            pixels.append(time.process_time() - began)
+    return 1000 * np.array(drawn), 1000 * np.array(pixels)
+
+
+def opening(path: Path) -> float:
+    """Milliseconds until a headless Chromium has the page complete, the best of three."""
+    with TemporaryDirectory() as profile, driver(Path(profile)) as browser:
+        times = []
+        for _ in range(3):
+            browser.get(path.as_uri())
+            times.append(browser.execute_script("return performance.getEntriesByType('navigation')[0].domComplete"))
+        return float(min(times))
+
+
+def main() -> None:
+    """Print the figures."""
+    record = long_record()
+    for name, times in zip(("SVG", "pixels"), frame_times(record), strict=True):
+        median, most, worst = np.median(times), np.percentile(times, 99), times.max()
+        print(f"{name}: {len(times)} frames, CPU ms median {median:.1f}, 99% {most:.1f}, worst {worst:.1f}")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "match.html"
+        began = time.process_time()
+        path.write_text(page(record), encoding="utf-8")
+        print(
+            f"page of {MOVES} moves: {path.stat().st_size / 2**20:.2f} MB, made in {time.process_time() - began:.1f} s"
+        )
+        print(f"page opens in {opening(path):.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
