@@ -177,6 +177,10 @@ class Table:
         except AgentError as error:
             self.error = str(error)
             return
+        except Exception as error:  # whatever somebody's agent does: the table must not stand still without a word
+            seat = self.sitting.match.turn
+            self.error = f"agent {self.seating[seat]} at player_{seat}: {type(error).__name__}: {error}"
+            return
         if taken is not None:
             self._note(before, *taken)
 

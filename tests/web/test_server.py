@@ -241,6 +241,14 @@ def test_an_agent_that_fails_stops_the_match_and_not_the_server():
         assert client.settled()["error"] is None
 
 
+def test_whatever_an_agent_raises_is_told():
+    table = Table([PERSON, "tests.web.support:Scripted:script=0-0"], 3)
+    table.sitting._agents[1].act = lambda view: 1 / 0
+    while table.phase in ("person", "agents"):
+        table.act(0, table.sitting.match.legal_actions()[0]) if table.phase == "person" else table.step()
+    assert table.error.endswith("at player_1: ZeroDivisionError: division by zero")
+
+
 def test_a_record_that_cannot_be_kept_is_told_and_play_goes_on(tmp_path):
     table = Table(seated(2), 1, record=tmp_path / "there" / "match.jsonl")
     table.save()
