@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,17 @@ def progress_bar(what: str) -> Iterator[Progress]:
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def without_endgames() -> Iterator[None]:
+    """Let a report go without the endgames of agents that fail in them, and say why: the rest has been played."""
+    from fiveup_env.agents.base import AgentError
+
+    try:
+        yield
+    except AgentError as error:
+        print(f"the report has no endgames: {error}", file=sys.stderr)
 
 
 @contextmanager

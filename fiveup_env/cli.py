@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fiveup_env import evaluation_commands
-from fiveup_env._terminal import AGENT, ClickError, UsageError, command_line, progress_bar
+from fiveup_env._terminal import AGENT, ClickError, UsageError, command_line, progress_bar, without_endgames
 
 if TYPE_CHECKING:
     from fiveup_env.records import Record
@@ -90,6 +90,7 @@ def evaluate(
     from fiveup_env.evaluation import card
     from fiveup_env.evaluation import compare as cards
     from fiveup_env.evaluation import evaluate as play
+    from fiveup_env.evaluation.endgame_report import of_match_up
 
     options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
     options |= {"processes": processes, "ray": ray, "folder": keep, "timeout": timeout}
@@ -107,10 +108,8 @@ def evaluate(
         command = command_line(sys.argv[1:])
         if report is not None:
             regret = None
-            if endgame and not sum(result.forfeits):
-                from fiveup_env.evaluation.endgame_report import of_match_up
-
-                with progress_bar("endgames") as progress:
+            if endgame:
+                with without_endgames(), progress_bar("endgames") as progress:
                     regret = of_match_up(result, a, b, endgame, progress)
             print(f"report: {card.write_report(result, report, command, regret)}", file=sys.stderr)
         if before is not None:

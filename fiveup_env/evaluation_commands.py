@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fiveup_env._terminal import AGENT, UsageError, command_line, progress_bar, progress_bars
+from fiveup_env._terminal import AGENT, UsageError, command_line, progress_bar, progress_bars, without_endgames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +69,10 @@ def tournament(
         with progress_bars() as watch:
             options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
             result = ratings.round_robin(agents, players, matches, seed, watch=watch, **options)
-            regret = ratings_card.regret(result, agents, endgames, seed, watch) if report and endgames else None
+            regret = None
+            if report is not None and endgames:
+                with without_endgames():
+                    regret = ratings_card.regret(result, agents, endgames, seed, watch)
         command = command_line(sys.argv[1:])
         if report is not None:
             _written(report, lambda: ratings_card.write_report(result, report, command, regret))

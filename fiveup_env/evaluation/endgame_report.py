@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.evaluation.endgames import EndgameRegret, Endgames, choices, collect, regrets
 from fiveup_env.evaluation.html import grids_page, grids_text, machine, write_folder
@@ -40,8 +41,10 @@ def of_match_up(
     """Of both agents of a match-up, at the endgames of its first matches.
 
     Raises:
-        AgentError: as `choices`.
+        AgentError: as `choices`; if matches were forfeited: who does that is not asked any further.
     """
+    if sum(result.forfeits):
+        raise AgentError("matches were forfeited")
     played = of_recorders(recorder for recorder, _ in recorded(result, a, b, count))
     agents = [make_agent(spec, result.num_players) for spec in (a, b)]
     return EndgameRegret.of(agents, (result.a, result.b), collect(played, result.num_players, progress))

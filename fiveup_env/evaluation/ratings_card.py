@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fiveup_env.agents.base import AgentError
 from fiveup_env.evaluation.conduct_tables import agents_grid
 from fiveup_env.evaluation.endgame_report import of_agent, regret_of
 from fiveup_env.evaluation.endgames import EndgameRegret, collect
@@ -22,14 +23,14 @@ NEUTRAL = "heuristic"
 
 def regret(
     result: RoundRobin, agents: Sequence[str], count: int, seed: int, watch: Callable[[str], Progress]
-) -> EndgameRegret | None:
-    """What the agents of a tournament lose at the same endgames; None if one of them has forfeited matches.
+) -> EndgameRegret:
+    """What the agents of a tournament lose at the same endgames.
 
     Raises:
-        ValueError: if an agent fails.
+        AgentError: if an agent fails, or has forfeited matches: who does that is not asked any further.
     """
     if result.failed:
-        return None
+        raise AgentError("matches were forfeited")
     players = result.match_ups[0].num_players
     played = list(of_agent(NEUTRAL, players, count, seed, watch(f"matches of {NEUTRAL}")))
     return regret_of(list(agents), collect(played, players, watch("endgames solved")), watch)

@@ -16,6 +16,7 @@ from fiveup_env.evaluation.compare import compare, read_report
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.plan import Forfeit, Plan, Results
 from fiveup_env.evaluation.svg import Axis, ticks
+from tests.agents.support import First
 
 
 def made_up(edge: float, deals: int = 300, num_players: int = 4, seed: int = 0, noise: int = 0) -> MatchUp:
@@ -118,3 +119,24 @@ def test_an_axis_keeps_to_the_page():
     assert 100 < axis(-1) < axis(0) < axis(1) < 200
     assert axis(math.inf) == 200 and axis(-math.inf) == 100
     assert 100 <= Axis([0.5, 0.5], 100, 200)(0.5) <= 200
+
+
+class FailsAlone(First):
+    """Plays on in matches, and raises where it is asked about many positions at once."""
+
+    def act_many(self, views, keys):
+        if len(views) > 32:
+            raise RuntimeError("too many")
+        return super().act_many(views, keys)
+
+
+def test_a_report_goes_without_endgames_rather_than_not_at_all(tmp_path, capsys):
+    name = "tests.evaluation.test_card:FailsAlone"
+    assert run(["evaluate", "greedy", name, "--matches", "20", "--report", str(tmp_path), "--endgame", "20"]) == 0
+    assert "the report has no endgames: agent FailsAlone failed in an endgame: too many" in capsys.readouterr().err
+    assert json.loads((tmp_path / "report.json").read_text())["endgame"] is None
+    assert run(["evaluate", "greedy", "random", "--matches", "8", "--report", str(tmp_path), "--endgame", "8"]) == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert set(report["endgame"]["agents"]) == {"greedy", "random"} and report["conduct"]["a"]["all"]["out"]
+    page = (tmp_path / "index.html").read_text()
+    assert "Endgame regret" in page and "By the score of the side" in page

@@ -131,7 +131,9 @@ def test_a_tournament_with_forfeits(tmp_path, capsys):
     slow = "tests.evaluation.test_recording:Slow"
     command = ["tournament", "greedy", slow, "--matches", "4", "--timeout", "0.02", "--report", str(tmp_path)]
     assert run(command) == 0
-    assert f"greedy against {slow}: forfeits 0 and 4" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert f"greedy against {slow}: forfeits 0 and 4" in shown.out
+    assert "the report has no endgames: matches were forfeited" in shown.err
     assert json.loads((tmp_path / "report.json").read_text())["endgame"] is None
     (tmp_path / "file").write_text("")
     assert run([*command[:-1], str(tmp_path / "file")]) == 2
