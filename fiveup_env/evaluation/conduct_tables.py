@@ -56,6 +56,16 @@ def partners_grid(conduct: Conduct, names: Sequence[str]) -> Grid:
     return Grid("What each partner does", ("", *names), rows, notes)
 
 
+def partnerships_grid(conducts: Sequence[Conduct], names: Sequence[str]) -> Grid:
+    """Side A of several match-ups of four players, a row each."""
+    measures = [MEASURES[key] for key in BY_PARTNER]
+    rows = [
+        (name, *(within(conduct.estimate(m, A), shown(m)) for m in measures))
+        for name, conduct in zip(names, conducts, strict=True)
+    ]
+    return Grid("What the partnerships do", ("", *(m.name for m in measures)), rows, (ABOUT,))
+
+
 def agents_grid(conducts: Sequence[Conduct], names: Sequence[str], num_players: int) -> Grid:
     """Side A of several match-ups, a column each."""
     rows = [

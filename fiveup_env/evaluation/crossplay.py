@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.pair import SEATS, WITH
-from fiveup_env.agents.registry import PAIR
-from fiveup_env.evaluation.conduct_tables import agents_grid
+from fiveup_env.agents.registry import PAIR, files_of
+from fiveup_env.evaluation.conduct_tables import partnerships_grid
 from fiveup_env.evaluation.grids import Grid, between, percent, points, within
 from fiveup_env.evaluation.html import grids_page, grids_text, machine, write_folder
 from fiveup_env.evaluation.matchup import MatchUp, evaluate
@@ -147,20 +147,26 @@ def cross_play(
     return CrossPlay(tuple(agents), tuple(others), opponent, cells, *gap(own, crossed))
 
 
+def labels(names: Sequence[str]) -> list[str]:
+    """Short names for tables: of checkpoint files the folder of the run, where that tells them apart."""
+    short = [Path(name).parent.name if files_of(name) and Path(name).parent.name else name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
+
+
 def grids(result: CrossPlay) -> Iterator[Grid]:
     """The matrix in points and wins, the gaps, and what the partnerships do."""
-    names, first = (*result.agents, *result.others), result.cells[0, 0]
+    names, first = labels((*result.agents, *result.others)), result.cells[0, 0]
     for title, told, shown in (
         ("points per deal", lambda m: m.points_per_round, points),
         ("win rate", lambda m: m.win_rate, percent),
     ):
         rows = [
             (name, *(within(told(result.cell(row, column)), shown) for column in range(len(names))))
-            for row, name in enumerate(result.agents)
+            for row, name in enumerate(names[: len(result.agents)])
         ]
         note = f"row with column, against {result.opponent}; {first.matches:,} matches each, seed {first.seed}"
         yield Grid(f"Cross-play: {title}", ("", *names), rows, (note,))
-    told_gaps = [(name, *result.of_agent(row)) for row, name in enumerate(result.agents)]
+    told_gaps = [(names[row], *result.of_agent(row)) for row in range(len(result.agents))]
     gaps = [
         (name, points(p.value), between(p, points), percent(w.value), between(w, percent))
         for name, p, w in [*told_gaps, ("all of them", result.points, result.wins)]
@@ -173,7 +179,7 @@ def grids(result: CrossPlay) -> Iterator[Grid]:
     )
     shown_cells = list(result.cells.items())
     called = [names[r] if r == c else f"{names[r]}{WITH}{names[c]}" for (r, c), _ in shown_cells]
-    yield agents_grid([m.results.conduct for _, m in shown_cells], called, SEATS)
+    yield partnerships_grid([m.results.conduct for _, m in shown_cells], called)
 
 
 def write_report(result: CrossPlay, folder: str | os.PathLike[str], command: str) -> Path:

@@ -177,7 +177,9 @@ def regrets(endgames: Endgames, actions: np.ndarray) -> list[Regret]:
         best = ratio_of_sums(good, per_match)
         sure = best.value in (0, 1)  # then the spread says nothing
         share = mean_share(good / per_match) if sure else Estimate(best.value, max(0, best.low), min(1, best.high))
-        found.append(Regret(int(phase.sum()), share, ratio_of_sums(loss, per_match)))
+        mean = ratio_of_sums(loss, per_match)
+        mean = Estimate(mean.value, max(0.0, mean.low), mean.high)  # nobody gains on the best choice
+        found.append(Regret(int(phase.sum()), share, mean))
     return found
 
 

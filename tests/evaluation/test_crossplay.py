@@ -12,7 +12,7 @@ from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.cli import run
 from fiveup_env.encoding.view import Views
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.crossplay import cross_play, gap, grids
+from fiveup_env.evaluation.crossplay import cross_play, gap, grids, labels
 from tests.rules.support import scaled
 
 HERE = "tests.evaluation.test_crossplay"
@@ -86,3 +86,14 @@ def test_the_command(tmp_path, capsys):
     assert run(["crossplay", "greedy", "random", "--players", "3"]) == 2
     assert "fiveup tournament" in capsys.readouterr().err
     assert run(["crossplay", "greedy"]) == 2
+
+
+def test_runs_are_called_by_their_folders(tmp_path):
+    files = []
+    for run_name in ("one", "two"):
+        (tmp_path / run_name).mkdir()
+        files.append(str(tmp_path / run_name / "policy.safetensors"))
+        (tmp_path / run_name / "policy.safetensors").write_text("")
+    assert labels([*files, "greedy"]) == ["one", "two", "greedy"]
+    assert labels([files[0], files[0]]) == [files[0], files[0]]
+    assert labels([files[0], "one"]) == [files[0], "one"]
