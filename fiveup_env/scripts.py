@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 PACKAGE = Path(__file__).resolve().parent
-EXTRA = ("torch", "stable_baselines3", "sb3_contrib", "tensorboard")
-"""What the extra `train` brings."""
+EXTRAS = {"torch": "train", "stable_baselines3": "train", "sb3_contrib": "train", "tensorboard": "train", "ray": "ray"}
+"""Which extra brings what training scripts import."""
 
 
 class ConfigError(ValueError):
@@ -98,9 +98,9 @@ def training_module(name: str) -> Any:
     try:
         return importlib.import_module(f"{prefix}training.{name}")
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in EXTRA:
+        if (module := (error.name or "").split(".")[0]) not in EXTRAS:
             raise
-        raise ConfigError(f"training needs {error.name}: pip install 'fiveup-env[train]'") from error
+        raise ConfigError(f"training needs {error.name}: pip install 'fiveup-env[{EXTRAS[module]}]'") from error
 
 
 def _instead(name: str, there: Iterable[str]) -> str:

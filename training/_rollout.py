@@ -22,10 +22,25 @@ from fiveup_env.rules.actions import NUM_ACTIONS
 
 from ._credit import side_advantages
 from ._mix import SELF, Mix
-from ._standing import Standing
+from ._standing import TABLE, Standing
 
 Act = Callable[[torch.Tensor, torch.Tensor, "torch.Tensor | None"], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
 """Observation [N, F], mask [N, 121], global state [N, G] or None -> actions, log-probabilities, values, all [N]."""
+
+
+def self_play_matches(config: Any) -> SelfPlayVectorEnv:
+    """The matches that a config of self-play (`_selfplay_config.Config`) asks for."""
+    return SelfPlayVectorEnv(
+        config.matches,
+        num_players=config.players,
+        reward="win" if config.reward == TABLE else config.reward,
+        episode=config.episode,
+        continue_match=config.episode == "round",
+        draws="auto",
+        skip_single=True,
+        validate=False,  # what is sampled under the mask is legal
+        **config.variant.model_dump(),
+    )
 
 
 class Clock:

@@ -54,17 +54,16 @@ from torch.utils.tensorboard import SummaryWriter
 
 from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.evaluation import evaluate
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import save_checkpoint, write_file
 from ._mix import Mix, NetworkPolicy
 from ._network import Critic, PolicyNetwork, load_weights, masked, sample_actions, save_weights
-from ._rollout import Clock, Rollout
+from ._rollout import Clock, Rollout, self_play_matches
 from ._run import begin_folder, final_evaluation, found_device, opened, progress_bar
 from ._selfplay_config import MAY_CHANGE, Config, Variant
-from ._standing import TABLE, Standing
+from ._standing import Standing
 
 
 def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
@@ -116,17 +115,7 @@ class Run:
         self.config, self.clock = config, Clock()
         self.decisions, self.iterations, self.seconds = 0, 0, 0.0
         self.curve: list[dict[str, float]] = []
-        self.env = SelfPlayVectorEnv(
-            config.matches,
-            num_players=config.players,
-            reward="win" if config.reward == TABLE else config.reward,
-            episode=config.episode,
-            continue_match=config.episode == "round",
-            draws="auto",
-            skip_single=True,
-            validate=False,  # what is sampled under the mask is legal
-            **config.variant.model_dump(),
-        )
+        self.env = self_play_matches(config)
         past = config.snapshots
         try:
             self.mix = Mix(config.opponents, config.matches, config.players, past.keep, past.at_once, config.seed)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env import cluster as connecting
 from fiveup_env.agents.base import AgentError, Policy
 from fiveup_env.agents.released import weights_file
 from fiveup_env.cli import run
@@ -20,6 +19,7 @@ from fiveup_env.evaluation import evaluate, parts
 from fiveup_env.evaluation.plan import Results
 from fiveup_env.evaluation.spread import Order, Sent
 from tests.agents.support import Rng
+from tests.clusters import embedded, two_nodes
 
 MATCHES = 200
 
@@ -109,8 +109,7 @@ def test_another_version_on_a_node_is_refused(monkeypatch):
 @pytest.fixture(scope="module")
 def ray():
     """An embedded Ray of two CPUs, shared by the tests below."""
-    pytest.importorskip("ray")
-    with connecting.connected("local", "this test", cpus=2) as module:
+    with embedded() as module:
         yield module
 
 
@@ -183,23 +182,9 @@ def test_no_cluster_at_an_address_is_one_line(address, monkeypatch, capsys):
 
 
 @pytest.fixture
-def nodes(monkeypatch):
-    """A cluster of two nodes with two CPUs each, on this machine; it and what Ray left behind go at the end."""
-    module = pytest.importorskip("ray")
-    if module.is_initialized():
-        module.shutdown()
-    from ray.cluster_utils import Cluster
-
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
-    options = {"num_cpus": 2, "object_store_memory": connecting.OBJECT_STORE}
-    cluster = Cluster(initialize_head=True, head_node_args=options | {"include_dashboard": False})
-    second = cluster.add_node(**options)
-    try:
+def nodes():
+    with two_nodes() as (cluster, second):
         yield cluster, second
-    finally:
-        module.shutdown()
-        cluster.shutdown()
 
 
 @pytest.mark.slow

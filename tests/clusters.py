@@ -1,0 +1,48 @@
+"""Ray for tests: an embedded one, and a cluster of two nodes on this machine. They end with what they are used in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fiveup_env.cluster import OBJECT_STORE, connected
+
+ROOT = Path(__file__).parents[1]
+WARNINGS = pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning")
+"""A remark of Ray's about an environment variable of its own."""
+
+
+def _environment() -> None:
+    """What Ray's processes inherit; by default they leave the CPU to all others, and tests would wait for minutes."""
+    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0", PYTHONPATH=str(ROOT))
+
+
+@contextmanager
+def embedded(cpus: int = 2) -> Iterator[Any]:
+    """The module `ray`, connected to an embedded one."""
+    pytest.importorskip("ray")
+    _environment()
+    with connected("local", "this test", cpus) as ray:
+        yield ray
+
+
+@contextmanager
+def two_nodes() -> Iterator[tuple[Any, Any]]:
+    """A cluster of two nodes with two CPUs each, and its second node."""
+    ray = pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    _environment()
+    assert not ray.is_initialized()
+    options = {"num_cpus": 2, "object_store_memory": OBJECT_STORE}
+    cluster = Cluster(initialize_head=True, head_node_args=options | {"include_dashboard": False})
+    try:
+        yield cluster, cluster.add_node(**options)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()

@@ -1,0 +1,243 @@
+"""RLlib's side of self-play: the module for all seats, and the env runner over native matches.
+
+An env runner plays many matches in one `SelfPlayVectorEnv` and judges its own decisions (`_rollout`, `_credit`), so
+that what travels to the learner is one table of decisions with their advantages, half a kilobyte each, and no episodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
+from ray.rllib.core import COMPONENT_RL_MODULE, DEFAULT_MODULE_ID
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.env_runner import EnvRunner
+from ray.rllib.evaluation.postprocessing import Postprocessing
+from ray.rllib.policy.sample_batch import SampleBatch
+from ray.rllib.utils.checkpoints import Checkpointable
+from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
+
+from fiveup_env.encoding.observation import units
+from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.rules.actions import NUM_ACTIONS
+
+from ._mix import Mix
+from ._network import PolicyNetwork, masked, sample_actions
+from ._rollout import Clock, Rollout, self_play_matches
+from ._standing import Standing
+
+OBSERVATION, MASK = "observation", "action_mask"
+LEAGUE = "league"
+Fragment = dict[str, np.ndarray]
+
+
+class TeamModule(DefaultPPOTorchRLModule):
+    """The policy of every seat: our network, with illegal actions out of reach wherever RLlib looks at its logits."""
+
+    def setup(self) -> None:
+        """Make the network; RLlib's catalog is not asked."""
+        self.network = PolicyNetwork(**self.model_config["network"])
+
+    def get_initial_state(self) -> dict[str, Any]:
+        """It remembers nothing."""
+        return {}
+
+    def get_non_inference_attributes(self) -> list[str]:
+        """Nothing is left out on env runners: they need values, because they judge their decisions themselves."""
+        return []
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        seen = batch[Columns.OBS]
+        logits, value = self.network(seen[OBSERVATION], seen[MASK])
+        return {Columns.ACTION_DIST_INPUTS: masked(logits, seen[MASK]), Columns.EMBEDDINGS: value}
+
+    _forward_train = _forward
+
+    def compute_values(self, batch: dict[str, Any], embeddings: torch.Tensor | None = None) -> torch.Tensor:
+        """Values float [N]; what `_forward` found is taken where it is at hand."""
+        value: torch.Tensor = self._forward(batch)[Columns.EMBEDDINGS] if embeddings is None else embeddings
+        return value
+
+
+def module_spec(config: Any) -> RLModuleSpec:
+    """What RLlib makes the module from; `config` is the script's."""
+    sizes = config.network
+    network = {"width": sizes.width, "blocks": sizes.blocks, "placements": sizes.placements}
+    options = EnvOptions(num_players=config.players)
+    return RLModuleSpec(
+        module_class=TeamModule,
+        observation_space=observation_space(options),
+        action_space=action_space(),
+        model_config={"network": {"num_players": config.players} | network},
+    )
+
+
+class TeamRunner(EnvRunner, Checkpointable):
+    """Plays many native matches and returns decisions that are judged already.
+
+    The runner of index 0 lives with the algorithm and plays nothing: it keeps the weights and the league, from which
+    those that died are brought up to date.
+
+    Args:
+        config: RLlib's; under `env_config["run"]` stands the script's.
+    """
+
+    def __init__(self, *, config: Any, **kwargs: Any) -> None:
+        super().__init__(config=config, **kwargs)
+        self.run = run = self.config.env_config["run"]
+        self.number, self._weights_seq_no = 0, 0
+        past = run.snapshots
+        self.mix = Mix(run.opponents, run.matches, run.players, past.keep, past.at_once, run.seed)
+        self.generator = torch.Generator()
+        self.make_module()
+        self.rollout: Rollout | None = None
+        if self.worker_index:
+            torch.set_num_threads(1)
+            self.make_env()
+
+    def make_env(self) -> None:
+        """All matches of this runner; they are dealt when they are first played."""
+        self.env = self_play_matches(self.run)
+        self.rollout = Rollout(self.env, self.run.ppo.steps, self.mix, Standing(self.env, self.run.reward))
+        self._dealt, self._scale = False, (1 / units(self.run.players)).astype(np.float32)
+
+    def make_module(self) -> None:
+        """The module, with weights that the learner's replace."""
+        self.module = module_spec(self.run).build()
+
+    def assert_healthy(self) -> None:
+        """Nothing is missing."""
+        assert self.module is not None
+
+    def get_spaces(self) -> dict[str, Any]:
+        """The spaces of one decision."""
+        return {DEFAULT_MODULE_ID: (self.module.observation_space, self.module.action_space)}
+
+    # playing
+
+    def sample(self, *, number: int = 0, **kwargs: Any) -> tuple[int, Fragment, dict[str, float]]:
+        """Play on, and judge.
+
+        Args:
+            number: of the iteration; with the runner's own it decides the deals of a runner that begins.
+
+        Returns:
+            the runner's index, the decisions (see `packed`), and figures (see the script's table).
+        """
+        assert self.rollout is not None, "the runner beside the algorithm has no matches"
+        if not self._dealt:
+            seeds = np.random.SeedSequence((self.run.seed, self.worker_index, number)).generate_state(2, np.uint64)
+            self.rollout.begin(int(seeds[0]))
+            self.generator.manual_seed(int(seeds[1] >> np.uint64(1)))
+            self._dealt = True
+        figures = self.rollout.collect(self._act, self.generator, Clock())
+        self.rollout.judge(self.run.ppo.gamma, self.run.ppo.gae_lambda)
+        fragment = packed(self.rollout, self._scale)
+        self.rollout.carry()
+        return self.worker_index, fragment, figures
+
+    def _act(
+        self, observation: torch.Tensor, mask: torch.Tensor, state: torch.Tensor | None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        with torch.inference_mode():
+            found = self.module.forward_exploration({Columns.OBS: {OBSERVATION: observation, MASK: mask}})
+            action, log_prob = sample_actions(found[Columns.ACTION_DIST_INPUTS], mask, self.generator)
+        return action, log_prob, found[Columns.EMBEDDINGS].float()
+
+    def get_metrics(self) -> Any:
+        """RLlib's own metrics; ours come with the decisions."""
+        return self.metrics.reduce()
+
+    def take_snapshot(self) -> dict[str, Any]:
+        """Add the policy as it is now to the league; returns the league for the other runners."""
+        self.mix.take_snapshot(self.module.network)
+        return {LEAGUE: self.mix.state()}
+
+    # states: RLlib hands weights around by these
+
+    def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
+        """Weights and league; matches are not part of it, see `checkpoint`."""
+        weights = {DEFAULT_MODULE_ID: self.module.get_state()}
+        return {COMPONENT_RL_MODULE: weights, WEIGHTS_SEQ_NO: self._weights_seq_no, LEAGUE: self.mix.state()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Take over whatever is given of what `get_state` gives."""
+        if COMPONENT_RL_MODULE in state:
+            weights = state[COMPONENT_RL_MODULE]
+            weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
+            self.module.set_state(weights[DEFAULT_MODULE_ID])
+            self._weights_seq_no = state.get(WEIGHTS_SEQ_NO, 0)
+        if LEAGUE in state:
+            self.mix.set_state(state[LEAGUE], self.module.network)
+
+    def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What another one like this is made from."""
+        return (), {"config": self.config}
+
+    def checkpoint(self) -> dict[str, Any] | None:
+        """Matches, open decisions and random state; None if nothing is dealt yet."""
+        if self.rollout is None or not self._dealt:
+            return None
+        return {"rollout": self.rollout.checkpoint(), "random": self.generator.get_state(), "index": self.worker_index}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `checkpoint` gave."""
+        assert self.rollout is not None
+        self.rollout.restore(state["rollout"])
+        self.generator.set_state(state["random"])
+        self._dealt = True
+
+
+def packed(rollout: Rollout, scale: np.ndarray) -> Fragment:
+    """The decisions to learn from, as small as they get without losing a bit; M of them.
+
+    Returns:
+        `codes` uint8 [M, F], the observation in counts; `mask` uint8 [M, 16], a bit for each action; `action` uint8,
+        `log_prob`, `advantage` and `target` (of the value) float32, all [M].
+    """
+    chosen = rollout.judged
+    columns = {name: buffer.flatten(0, 1)[chosen].numpy() for name, buffer in rollout.buffers().items()}
+    advantage = rollout.advantage.flatten()[chosen].numpy()
+    return {
+        "codes": np.rint(columns["observation"] * scale).astype(np.uint8),
+        "mask": np.packbits(columns["mask"].view(np.bool_), axis=1),
+        "action": columns["action"].astype(np.uint8),
+        "log_prob": columns["log_prob"],
+        "advantage": advantage,
+        "target": advantage + columns["value"],
+    }
+
+
+def unpacked(fragments: list[Fragment], num_players: int, order: np.ndarray, normalize: bool) -> SampleBatch:
+    """Decisions of all runners as RLlib's learner wants them.
+
+    Args:
+        fragments: see `packed`.
+        num_players: 2, 3 or 4.
+        order: int64 [M], which decision comes where.
+        normalize: advantages to mean 0 and deviation 1.
+    """
+    joined = {name: np.concatenate([fragment[name] for fragment in fragments])[order] for name in fragments[0]}
+    advantage = joined["advantage"]
+    if normalize:
+        advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    seen = {
+        OBSERVATION: joined["codes"] * units(num_players),
+        MASK: np.unpackbits(joined["mask"], axis=1, count=NUM_ACTIONS).view(np.int8),
+    }
+    return SampleBatch(
+        {
+            Columns.OBS: seen,
+            Columns.ACTIONS: joined["action"].astype(np.int64),
+            Columns.ACTION_LOGP: joined["log_prob"],
+            Postprocessing.ADVANTAGES: advantage,
+            Postprocessing.VALUE_TARGETS: joined["target"],
+            # PPO's loss wants these and uses them for its KL penalty alone, which is off.
+            Columns.ACTION_DIST_INPUTS: np.zeros((len(order), 1), np.float32),
+        }
+    )
