@@ -13,8 +13,12 @@ import pytest
 from fiveup_env.cluster import OBJECT_STORE, connected
 
 ROOT = Path(__file__).parents[1]
-WARNINGS = pytest.mark.filterwarnings("ignore:Tip. In future versions of Ray:FutureWarning")
-"""A remark of Ray's about an environment variable of its own."""
+WARNINGS = pytest.mark.filterwarnings(
+    # Ray on an environment variable of its own, and on processes that it has ended but not waited for.
+    "ignore:Tip. In future versions of Ray:FutureWarning",
+    "ignore:subprocess [0-9]+ is still running:ResourceWarning",
+)
+"""What Ray warns of in these tests, by message."""
 
 
 def _environment() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fiveup_env.cli import run
+from fiveup_env.cluster import OBJECT_STORE
 from tests.clusters import WARNINGS, embedded, two_nodes
 from tests.training import support
 from tests.training.support import train
@@ -29,7 +30,7 @@ TINY: dict[str, Any] = {
     "evaluation": {"every": 1000, "matches": 4, "final_matches": 8},
     "checkpoint_seconds": 0,
 }
-pytestmark = [WARNINGS, pytest.mark.filterwarnings("ignore::DeprecationWarning:ray")]
+pytestmark = WARNINGS
 write_config = partial(support.write_config, base=TINY)
 
 
@@ -198,24 +199,25 @@ def test_a_node_dies_in_the_middle_and_training_goes_on(tmp_path, monkeypatch, c
             runners.append(int(metrics["rollout/runners"]))
             if len(runners) == 3:
                 cluster.remove_node(second, allow_graceful=False)
-            if runners[-2:] == [2, 2] and len(runners) > 3 and not back:
-                back.append(cluster.add_node(num_cpus=2, object_store_memory=200 * 2**20))
+            if len(runners) == 10:
+                cluster.add_node(num_cpus=2, object_store_memory=OBJECT_STORE)
             return metrics
 
         back: list[Any] = []
         monkeypatch.setattr(rllib_selfplay.Run, "iteration", watched)
         settings = {"env_runners": 3, "cluster": cluster.address, "decisions": 40_000, "opponents": {"self": 1}}
         assert train(write_config(tmp_path, **settings), tmp_path / "run") == 0
-    print(f"env runners that took part, by iteration: {runners}")
+    with capsys.disabled():
+        print(f"env runners that took part, by iteration: {runners}")
     assert runners[:3] == [3, 3, 3]
-    assert 2 in runners[3:] and len(runners) > 10, "it went on with those that were left"
-    assert "now with 2 of 3 env runners" in capsys.readouterr().err
+    assert min(runners[3:]) in (1, 2) and len(runners) > 10, "it went on with those that were left"
+    assert f"{min(runners)} of 3 env runners live" in capsys.readouterr().err
     assert runners[-1] == 3, "and with all of them again when there was a node for them"
     assert len(json.loads((tmp_path / "run" / "curve.json").read_text())) > 10
 
 
 @pytest.mark.slow
-def test_a_short_run_beats_random(ray, tmp_path):
+def test_a_short_run_beats_random(ray, tmp_path, capsys):
     """200,000 decisions: at least 80% of the matches against `random`, where equal agents win 50%."""
     settings = {
         "decisions": 200_000,
@@ -228,5 +230,6 @@ def test_a_short_run_beats_random(ray, tmp_path):
     }
     assert train(write_config(tmp_path, **settings), tmp_path / "run") == 0
     [result] = json.loads((tmp_path / "run" / "results.json").read_text())
-    print(f"wins {result['win_rate']}, points per deal {result['points_per_round']}")
+    with capsys.disabled():
+        print(f"wins {result['win_rate']}, points per deal {result['points_per_round']}")
     assert result["win_rate"]["low"] > 0.8
