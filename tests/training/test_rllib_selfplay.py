@@ -203,7 +203,6 @@ def test_a_node_dies_in_the_middle_and_training_goes_on(tmp_path, monkeypatch, c
                 cluster.add_node(num_cpus=2, object_store_memory=OBJECT_STORE)
             return metrics
 
-        back: list[Any] = []
         monkeypatch.setattr(rllib_selfplay.Run, "iteration", watched)
         settings = {"env_runners": 3, "cluster": cluster.address, "decisions": 40_000, "opponents": {"self": 1}}
         assert train(write_config(tmp_path, **settings), tmp_path / "run") == 0
