@@ -61,8 +61,11 @@ def connected(address: str, what: str, cpus: int | None = None) -> Iterator[Any]
     try:
         _knock(address)
         ray.init(address, **options)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise ClusterError(f"there is no Ray cluster to be reached at {address!r}: {_first_line(error)}") from error
+    except (
+        Exception
+    ) as error:  # Ray raises all kinds, `Exception` itself where a node of its own does not start in time
+        what = "Ray does not start" if address == LOCAL else f"there is no Ray cluster to be reached at {address!r}"
+        raise ClusterError(f"{what}: {_first_line(error)}") from error
     try:
         yield ray
     finally:

@@ -98,6 +98,16 @@ EXAMPLES: dict[str, Example] = {
         "`wrap_env` over the native vector env, `PPO`, `SequentialTrainer`",
         "the policy unflattens observation and mask; pass `headless=True` to trainers",
     ),
+    "rllib_ppo": Example(
+        "ray",
+        "ray",
+        10_000,
+        600,
+        0.55,
+        "`FiveUpMultiAgentEnv` lists only the seat to act, `MaskedPPOModule`, one policy for all seats; on clusters "
+        "`fiveup train rllib` ([cluster](cluster.md))",
+        "the standard route is a Python object a match; RLlib's own check of an environment takes illegal actions",
+    ),
     "rlcard_dqn": Example(
         "rlcard",
         "rlcard",
