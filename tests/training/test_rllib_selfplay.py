@@ -167,12 +167,13 @@ def test_what_cannot_be_is_one_line(changes, message, ray, tmp_path, capsys):
 
 
 def test_other_games(ray, tmp_path):
-    """Two and three players, small variants, whole matches as episodes."""
+    """Two and three players, a small variant, a learner that is a process of its own."""
     from training._network import load_weights
 
     for number, changes in enumerate(
         (
             {"players": 3, "reward": "table", "env_runners": 1, "network": {"width": 16, "placements": 8}},
+            {"players": 4, "learners": 1, "env_runners": 1, "opponents": {"self": 1}},
             {"players": 2, "variant": {"max_pip": 2, "hand_size": 3, "target": 20}, "opponents": {"self": 1}},
         )
     ):
@@ -217,7 +218,7 @@ def test_a_node_dies_in_the_middle_and_training_goes_on(tmp_path, monkeypatch, c
 
 @pytest.mark.slow
 def test_a_short_run_beats_random(ray, tmp_path, capsys):
-    """200,000 decisions: at least 80% of the matches against `random`, where equal agents win 50%."""
+    """200,000 decisions: more than 90% of the matches against `random`, where equal agents win 50%."""
     settings = {
         "decisions": 200_000,
         "matches": 128,
@@ -231,4 +232,4 @@ def test_a_short_run_beats_random(ray, tmp_path, capsys):
     [result] = json.loads((tmp_path / "run" / "results.json").read_text())
     with capsys.disabled():
         print(f"wins {result['win_rate']}, points per deal {result['points_per_round']}")
-    assert result["win_rate"]["low"] > 0.8
+    assert result["win_rate"]["interval"][0] > 0.9
