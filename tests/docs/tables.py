@@ -1,19 +1,26 @@
-"""The tables of the README that describe spaces, made from the live environment.
+"""The tables of the README and of docs/*.md that describe the environment, made from the live one.
 
-`python -m tests.docs.tables` rewrites them in place; a test fails while they differ.
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. `python -m tests.docs.tables` rewrites all of them in
+place; a test fails while they differ.
 """
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from pathlib import Path
 
+import gymnasium
+import numpy as np
+
+from fiveup_env import Match, fiveup_v0
 from fiveup_env.encoding.observation import offsets, sections
 from fiveup_env.envs.options import EnvOptions
-from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER, NUM_ACTIONS, PASS, describe
+from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER, NUM_ACTIONS, PASS, decode, describe
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -61,18 +68,173 @@ def option_table() -> str:
     )
 
 
-TABLES = {"observation": observation_table, "actions": action_table, "options": option_table}
+def summary_table() -> str:
+    """What one sees at a glance, in the manner of PettingZoo's pages."""
+    rows = []
+    for n in (2, 3, 4):
+        env = fiveup_v0.raw_env(num_players=n)
+        box = env.observation_space("player_0")["observation"]
+        agents = ", ".join(f"`{agent}`" for agent in env.possible_agents)
+        sides = "`player_0` + `player_2` against `player_1` + `player_3`" if n == 4 else "each for itself"
+        state = env.state_space.shape
+        rows.append(
+            [str(n), agents, sides, f"`{box.shape}` {box.dtype}", f"`{env.action_space('player_0')}`", f"`{state}`"]
+        )
+    return table(["players", "agents", "sides", "`observation`", "actions", "`state()`"], rows)
+
+
+def facts_table() -> str:
+    """How the environments are made."""
+    env = gymnasium.make("fiveup_env/FiveUp-v0")
+    aec = fiveup_v0.raw_env()
+    modes = ", ".join(f'`"{mode}"`' for mode in aec.metadata["render_modes"])
+    return table(
+        ["", ""],
+        [
+            ["import", "`from fiveup_env import fiveup_v0`"],
+            ["PettingZoo", "`fiveup_v0.env()`, `raw_env()`, `parallel_env()`"],
+            ["Gymnasium", f'`gymnasium.make("{env.spec.id}")`, `gymnasium.make_vec(...)`'],  # type: ignore[union-attr]
+            ["parallelizable", "yes" if aec.metadata["is_parallelizable"] else "no"],
+            ["observations", f"{_kind(aec.observation_space('player_0'))}"],
+            ["range of values", _range(aec.observation_space("player_0")["observation"])],
+            ["render modes", modes],
+        ],
+    )
+
+
+def _kind(space: gymnasium.Space) -> str:
+    assert isinstance(space, gymnasium.spaces.Dict)
+    return "dict of " + ", ".join(f"`{name}` {part.dtype}" for name, part in space.spaces.items())
+
+
+def _range(box: gymnasium.Space) -> str:
+    assert isinstance(box, gymnasium.spaces.Box)
+    return f"{box.low.min():g} to {box.high.max():g}; most are 0 or 1"
+
+
+def sides_table() -> str:
+    """What every reward scheme pays in two little matches that are played here and now."""
+    deal = {"hands": [[(1, 4)], [(4, 4), (2, 2)]], "boneyard": [(0, 0)], "opener": 0}
+    rows = []
+    for reward in ("win", "points", "equity"):
+        paid = []
+        for scores in ((290, 0), (0, 0)):
+            env = fiveup_v0.raw_env(num_players=2, reward=reward)
+            env.reset(seed=0, options={"deal": deal, "scores": scores})
+            env.step(int(np.flatnonzero(env.observe("player_0")["action_mask"])[0]))
+            paid.append(", ".join(f"{value:+.3f}" for value in env.rewards.values()))
+        rows.append([f"`{reward}`", *(f"`{text}`" for text in paid)])
+    return table(["scheme", "from 58 points: 61, match won", "from 0 points: 3 of 61"], rows)
+
+
+def decode_table() -> str:
+    """Ids of every kind with their named actions."""
+    rows = []
+    for number in (0, 27, LAY_DOUBLE, LAY_DOUBLE + 6, LAY_END, LAY_END + 1, LAY_SPINNER, LAY_SPINNER + 41, DRAW, PASS):
+        rows.append([str(number), f"`{decode(number)}`", describe(number)])
+    return table(["id", "`decode(id)`", "`describe(id)`"], rows)
+
+
+def arguments_table() -> str:
+    """What each environment takes beside the options that all share."""
+    from fiveup_env.envs.aec import FiveUpAEC
+    from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+    from fiveup_env.envs.single import FiveUpEnv
+    from fiveup_env.envs.vector import SelfPlayVectorEnv
+
+    rows = []
+    for made in (FiveUpAEC, FiveUpEnv, FiveUpVectorEnv, SelfPlayVectorEnv):
+        own = [
+            f"`{p.name}={_default(p)}`" if p.default is not p.empty else f"`{p.name}`"
+            for p in inspect.signature(made).parameters.values()
+            if p.kind is not p.VAR_KEYWORD
+        ]
+        rows.append([f"`{made.__name__}`", ", ".join(own)])
+    return table(["class", "arguments beside the options above"], rows)
+
+
+def _default(parameter: inspect.Parameter) -> str:
+    value = parameter.default
+    return value.__name__ if isinstance(value, type) else getattr(value, "name", None) or repr(value)
+
+
+def infos_table() -> str:
+    """Keys of infos, read from a running environment of each kind."""
+    aec = fiveup_v0.raw_env(num_players=2)
+    aec.reset(seed=0)
+    single = gymnasium.make("fiveup_env/FiveUp-v0", num_players=2, episode="round")
+    _, info = single.reset(seed=0)
+    first, ended, over = sorted(info), info, False
+    while not over:
+        action = single.action_space.sample(ended["action_mask"])
+        _, _, terminated, truncated, ended = single.step(action)
+        over = terminated or truncated
+    rows = [
+        ["PettingZoo, every step", ", ".join(f"`{key}`" for key in sorted(aec.infos["player_0"]))],
+        ["Gymnasium, every step", ", ".join(f"`{key}`" for key in first)],
+        ["Gymnasium, at the end also", ", ".join(f"`{key}`" for key in sorted(set(ended) - set(first)))],
+    ]
+    return table(["where", "keys"], rows)
+
+
+def seeds_table() -> str:
+    """The first deal of some seeds: who opens, and what player_0 holds."""
+    rows = []
+    for seed in (0, 1, 2**64 - 1):
+        match = Match(4, seed)
+        hand = " ".join(f"[{low}\\|{high}]" for low, high in match.hands[0])
+        rows.append([str(seed), f"`player_{match.turn}`", hand])
+    return table(["seed", "opens", "`player_0` holds"], rows)
+
+
+def history_text() -> str:
+    """The part of the changelog that tells versions of the environment."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^## \[(.+?)\].*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    lines = []
+    for version, part in parts:
+        found = re.search(r"^### Environment\n\n(.*?)(?=^### |\Z)", part, re.M | re.S)
+        if found:
+            lines += [f"Package {version}:", "", found[1].strip()]
+    return "\n".join(lines)
+
+
+TABLES = {
+    "observation": observation_table,
+    "actions": action_table,
+    "options": option_table,
+    "summary": summary_table,
+    "facts": facts_table,
+    "rewards": sides_table,
+    "decode": decode_table,
+    "arguments": arguments_table,
+    "infos": infos_table,
+    "seeds": seeds_table,
+    "history": history_text,
+}
+MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->)", re.S)
+
+
+def pages() -> list[Path]:
+    """README.md and docs/*.md."""
+    return [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def rewritten(text: str) -> str:
-    """The README's text with every table between its two markers made anew."""
-    for name, make in TABLES.items():
-        pattern = re.compile(rf"(<!-- table: {name} -->\n).*?(<!-- end -->)", re.S)
-        if not pattern.search(text):
-            raise ValueError(f"README.md has no markers for the table {name!r}")
-        text = pattern.sub(lambda match, make=make: f"{match[1]}{make()}\n{match[2]}", text)
-    return text
+    """A page's text with every table between its two markers made anew.
+
+    Raises:
+        ValueError: if there is no table of that name.
+    """
+
+    def made(match: re.Match[str]) -> str:
+        if match[2] not in TABLES:
+            raise ValueError(f"there is no table {match[2]!r}: {', '.join(TABLES)}")
+        return f"{match[1]}{TABLES[match[2]]()}\n{match[3]}"
+
+    return MARKED.sub(made, text)
 
 
 if __name__ == "__main__":
-    README.write_text(rewritten(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in pages():
+        page.write_text(rewritten(page.read_text(encoding="utf-8")), encoding="utf-8")
