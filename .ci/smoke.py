@@ -1,0 +1,60 @@
+"""What a user of the wheel gets without any extra: run by .ci/run in a clean environment, outside of the repository."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+# What the package asks for, and what that asks for. Whoever adds a line here makes every user install it.
+OWN = {"gymnasium", "numba", "numpy", "pettingzoo", "pydantic", "pyyaml", "rich", "safetensors", "typer"}
+THEIRS = {
+    *("annotated-doc", "annotated-types", "click", "cloudpickle", "colorama", "exceptiongroup", "farama-notifications"),
+    *("llvmlite", "markdown-it-py", "mdurl", "pip", "pydantic-core", "pygments", "setuptools", "shellingham"),
+    *("typing-extensions", "typing-inspection"),
+}
+
+
+def command(*words: str, code: int = 0) -> str:
+    """What a command line prints; it must end with this exit code and without a traceback."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout + done.stderr
+
+
+installed = {found.metadata["Name"].lower().replace("_", "-") for found in distributions()} - {"fiveup-env"}
+assert installed >= OWN, OWN - installed
+assert installed <= OWN | THEIRS, f"more than before comes with the wheel: {installed - OWN - THEIRS}"
+size = sum(file.stat().st_size for file in Path(sys.prefix).rglob("*") if file.is_file() and not file.is_symlink())
+print(f"{len(installed)} packages, {size / 1e6:.0f} MB: {', '.join(sorted(installed))}")
+
+import gymnasium
+
+import fiveup_env
+from fiveup_env import Match, fiveup_v0
+from fiveup_env.agents import load
+from fiveup_env.rendering.board import board
+from fiveup_env.testing import check_agent
+
+package = Path(fiveup_env.__file__).parent
+assert package.is_relative_to(sys.prefix), package
+for part in ("py.typed", "training", "configs/smoke.yaml", "policies/partnership-v1.safetensors"):
+    assert (package / part).exists(), f"the wheel lacks {part}"
+env = fiveup_v0.env(num_players=4, render_mode="ansi")
+env.reset(seed=0)
+assert "player_0" in env.render()
+gymnasium.make("fiveup_env/FiveUp-v0").reset(seed=0)
+assert board(Match(2, seed=0).layout).startswith("<svg")
+check_agent(load("partnership-v1"), matches=1, decisions=4)
+
+assert "fiveup-env" in command("fiveup", "--version")
+command("fiveup", "info")
+command("fiveup", "evaluate", "heuristic", "greedy", "--players", "2", "--matches", "20", "--record", "records")
+record = sorted(Path("records").glob("*.jsonl"))[0]
+command("fiveup", "replay", str(record), "--quiet", "--html", "match.html")
+assert Path("match.html").read_text(encoding="utf-8").startswith("<!")
+told = command("fiveup", "train", "smoke", "--out", "run", code=2)
+assert "pip install 'fiveup-env[train]'" in told, told
+print(f"{sum(1 for _ in package.rglob('*'))} files; environments, agents, records, pages and messages work")
