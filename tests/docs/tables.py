@@ -24,8 +24,12 @@ README = ROOT / "README.md"
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
+    """A Markdown table. A bar inside code would end the cell, so such code is written as HTML."""
+    code = re.compile(r"`([^`]*\|[^`]*)`")
+    escaped = [
+        [code.sub(lambda m: f"<code>{m[1].replace('|', '&#124;')}</code>", cell) for cell in row] for row in rows
+    ]
+    lines = [head, ["---"] * len(head), *escaped]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
