@@ -8,7 +8,7 @@ from fiveup_env.rendering.svg import DEFINITIONS, FONT, _mark, placed_tile, styl
 from fiveup_env.rules.graph import Layout
 
 LARGEST_UNIT = 18.0  # pixels a quarter of a tile's length
-ROOM = 2.6  # around the tiles, for the marks
+ROOM = 3  # around the tiles, for the marks
 
 
 def board(layout: Layout, theme: str = "light", *, width: int = 720) -> str:
