@@ -24,8 +24,8 @@ With `--resume` positions and finished stages that are there are kept; a stage's
 from __future__ import annotations
 
 import json
-import math
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,12 +36,12 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from fiveup_env.agents.base import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.encoding.observation import units
 from fiveup_env.evaluation import evaluate
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import write_file
-from ._config import Count, NotNegative, Positive, Section, Share, read_config
+from ._config import Count, Positive, Section, Share, read_config
+from ._labels import Learning, learn
 from ._network import PolicyNetwork, load_weights, save_weights
 from ._positions import TEACHER, Positions, Source, labeller, load_positions, make_positions
 from ._run import begin_folder, continued, final_evaluation, free_folder
@@ -50,6 +50,16 @@ NETWORK = "network"
 """Among those who play: the network of the stage before."""
 
 # ---------------------------------------------------------------------------------------------- config
+
+
+class Network(Section):
+    """A residual perceptron that scores placements; see `_network`."""
+
+    width: Count = Field(default=256, description="of all hidden layers")
+    blocks: int = Field(default=1, ge=0, description="of two layers each")
+    placements: int = Field(
+        default=128, ge=0, description="width of the layers that score placements; 0: an output per action id"
+    )
 
 
 class Stage(Section):
@@ -66,28 +76,6 @@ class Stage(Section):
     keep: bool = Field(default=True, description="learn from the positions of the stages before as well")
     epochs: Count = Field(default=4, description="passes over all positions")
     learning_rate: Positive = Field(default=1e-3, description="of AdamW, at the start; falls to 0 by a cosine")
-
-
-class Network(Section):
-    """A residual perceptron that scores placements; see `_network`."""
-
-    width: Count = Field(default=256, description="of all hidden layers")
-    blocks: int = Field(default=1, ge=0, description="of two layers each")
-    placements: int = Field(
-        default=128, ge=0, description="width of the layers that score placements; 0: an output per action id"
-    )
-
-
-class Learning(Section):
-    """The loss, and how it is made small."""
-
-    temperature: Positive = Field(
-        default=0.01, description="targets are softmax(values / temperature), values being chances to win the match"
-    )
-    value_weight: NotNegative = Field(default=2.0, description="weight of the squared error of the value head")
-    batch: Count = Field(default=1024, description="positions per gradient step")
-    weight_decay: NotNegative = Field(default=0.01, description="of AdamW")
-    max_grad_norm: Positive = Field(default=1.0, description="gradients are scaled down to this norm")
 
 
 class Evaluation(Section):
@@ -158,8 +146,17 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         console.print(f"stage {number}: learning from {len(learned):,} positions, measuring on {len(measured):,}")
         torch.manual_seed(config.seed * 1000 + number)
         network = network or PolicyNetwork(config.players, **config.network.model_dump())
-        for line in learn(network, learned, measured, config, stage, console):
-            note(folder, console, {"stage": number} | line)
+        with progress_bar(console, f"stage {number}: learning") as bar:
+            for line in learn(
+                network,
+                learned,
+                measured,
+                config.learning,
+                stage.epochs,
+                stage.learning_rate,
+                partial(show, bar),
+            ):
+                note(folder, console, {"stage": number} | line)
         trained = {
             "script": "imitate",
             "config": config.model_dump(),
@@ -231,7 +228,7 @@ def label(config: Config, number: int, folder: Path, console: Console) -> list[P
             folder / f"stage-{number}" / "positions",
             stage.positions,
             config.processes,
-            lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total),
+            partial(show, bar),
         )
 
 
@@ -247,94 +244,7 @@ def parted(files: list[list[Path]], config: Config) -> tuple[Positions, Position
     return load_positions(learned, config.players), load_positions(measured, config.players)
 
 
-# --------------------------------------------------------------------------------------------- learning
-
-
-class Batches:
-    """Positions as tensors.
-
-    Args:
-        positions: see `_positions`.
-        num_players: of the matches.
-        temperature: of the targets.
-    """
-
-    def __init__(self, positions: Positions, num_players: int, temperature: float) -> None:
-        self.codes = torch.from_numpy(positions.codes)
-        self.values = torch.from_numpy(positions.values)
-        self.value = torch.from_numpy(positions.value)
-        self.units = torch.from_numpy(units(num_players).copy())
-        self.temperature = temperature
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Observations float32 [B, F], values less the best one float32 [B, 121] (-inf if illegal), that best one."""
-        return self.codes[rows].float() * self.units, self.values[rows].float(), self.value[rows]
-
-    def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Cross-entropy to the soft targets and squared error of the value (means), and the regret of the argmax [B].
-
-        The regret is what the most likely action loses by the teacher's own estimates. Some of it is chance: the
-        teacher's best action is the best of noisy means.
-        """
-        observation, values, value = self.at(rows)
-        legal = torch.isfinite(values)
-        logits, guess = network(observation, legal)
-        logits = logits.masked_fill(~legal, -1e9)
-        targets = torch.softmax(values / self.temperature, 1)
-        cross_entropy = -(targets * torch.log_softmax(logits, 1)).sum(1).mean()
-        regret = -values.gather(1, logits.argmax(1, keepdim=True))[:, 0]
-        return cross_entropy, ((guess - value) ** 2).mean(), regret
-
-
-def learn(
-    network: PolicyNetwork, learned: Positions, measured: Positions, config: Config, stage: Stage, console: Console
-) -> Any:
-    """Go through the epochs of a stage; yields what there is to say after each of them."""
-    settings = config.learning
-    batches = Batches(learned, config.players, settings.temperature)
-    held = Batches(measured, config.players, settings.temperature)
-    per_epoch = max(1, len(batches) // settings.batch)
-    steps = stage.epochs * per_epoch
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=stage.learning_rate, weight_decay=settings.weight_decay, foreach=True
-    )
-    warm = min(200, max(1, steps // 10))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / warm) * 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
-    )
-    began = time.monotonic()
-    with progress_bar(console, "learning", steps) as bar:
-        for epoch in range(1, stage.epochs + 1):
-            total = 0.0
-            for rows in torch.randperm(len(batches))[: per_epoch * settings.batch].split(settings.batch):
-                cross_entropy, error, _ = batches.losses(network, rows)
-                loss = cross_entropy + settings.value_weight * error
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
-                optimizer.step()
-                schedule.step()
-                total += loss.item()
-                bar.advance(bar.task_ids[0])
-            seconds = time.monotonic() - began
-            yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | measure(network, held)
-
-
-def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
-    """What the network is like on positions that it did not learn from."""
-    sums = {"cross_entropy": 0.0, "value_error": 0.0, "regret": 0.0, "agreement": 0.0}
-    with torch.inference_mode():
-        for rows in torch.arange(len(held)).split(8192):
-            cross_entropy, error, regret = held.losses(network, rows)
-            sums["cross_entropy"] += cross_entropy.item() * len(rows)
-            sums["value_error"] += error.item() * len(rows)
-            sums["regret"] += regret.sum().item()
-            sums["agreement"] += (regret == 0).sum().item()
-    means = {name: total / len(held) for name, total in sums.items()}
-    return means | {"value_error": math.sqrt(means["value_error"])}
+# ------------------------------------------------------------------------------------------------ notes
 
 
 def add_to_curve(folder: Path, network: PolicyNetwork, config: Config, trained: dict[str, Any]) -> None:
@@ -371,7 +281,12 @@ def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
     )
 
 
-def progress_bar(console: Console, what: str, total: int | None = None) -> Progress:
+def show(bar: Progress, done: int, total: int) -> None:
+    """Move the bar."""
+    bar.update(bar.task_ids[0], completed=done, total=total)
+
+
+def progress_bar(console: Console, what: str) -> Progress:
     """What is done, time taken and time left; on a terminal only."""
     bar = Progress(
         TextColumn(f"{what}: {{task.completed:,.0f}} of {{task.total:,.0f}}"),
@@ -383,5 +298,5 @@ def progress_bar(console: Console, what: str, total: int | None = None) -> Progr
         console=console,
         disable=not console.is_terminal,
     )
-    bar.add_task(what, total=total or 0)
+    bar.add_task(what, total=0)
     return bar

@@ -195,18 +195,18 @@ def test_what_a_run_leaves(done):
 
 def test_it_learns_what_the_targets_say(tmp_path):
     """On positions that it has seen often the network agrees with the teacher."""
-    from rich.console import Console
-
-    from training.imitate import Config, Stage, learn
-
-    positions = load_positions(make(tmp_path, 300), 4)
-    config = Config.model_validate(TINY)
-    stage = Stage(positions=300, epochs=150, learning_rate=5e-3)
-    torch.manual_seed(0)
+    from training._labels import Learning, learn
     from training._network import PolicyNetwork
 
-    *_, last = learn(PolicyNetwork(4, 64, 1), positions, positions, config, stage, Console(quiet=True))
+    positions = load_positions(make(tmp_path, 300), 4)
+    torch.manual_seed(0)
+    steps: list[tuple[int, int]] = []
+    network = PolicyNetwork(4, 64, 1)
+    *_, last = learn(
+        network, positions, positions, Learning(batch=64), 150, 5e-3, lambda done, total: steps.append((done, total))
+    )
     assert last["agreement"] > 0.9 and last["value_error"] < 0.05
+    assert steps[-1] == (len(steps), len(steps))
 
 
 def test_resumed_after_a_kill(done, tmp_path):

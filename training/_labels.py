@@ -1,0 +1,129 @@
+"""A network learns what a search said of positions: cross-entropy to soft targets, and the value of the best action."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import torch
+from pydantic import Field
+
+from fiveup_env.encoding.observation import units
+
+from ._config import Count, NotNegative, Positive, Section
+from ._network import PolicyNetwork
+from ._positions import Positions
+
+
+class Learning(Section):
+    """The loss, and how it is made small."""
+
+    temperature: Positive = Field(
+        default=0.01, description="targets are softmax(values / temperature), values being chances to win the match"
+    )
+    value_weight: NotNegative = Field(default=2.0, description="weight of the squared error of the value head")
+    batch: Count = Field(default=1024, description="positions per gradient step")
+    weight_decay: NotNegative = Field(default=0.01, description="of AdamW")
+    max_grad_norm: Positive = Field(default=1.0, description="gradients are scaled down to this norm")
+
+
+class Batches:
+    """Positions as tensors.
+
+    Args:
+        positions: see `_positions`.
+        num_players: of the matches.
+        temperature: of the targets.
+    """
+
+    def __init__(self, positions: Positions, num_players: int, temperature: float) -> None:
+        self.codes = torch.from_numpy(positions.codes)
+        self.values = torch.from_numpy(positions.values)
+        self.value = torch.from_numpy(positions.value)
+        self.units = torch.from_numpy(units(num_players).copy())
+        self.temperature = temperature
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Observations float32 [B, F], values less the best one float32 [B, 121] (-inf if illegal), that best one."""
+        return self.codes[rows].float() * self.units, self.values[rows].float(), self.value[rows]
+
+    def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Cross-entropy to the soft targets and squared error of the value (means), and the regret of the argmax [B].
+
+        The regret is what the most likely action loses by the teacher's own estimates. Some of it is chance: the
+        teacher's best action is the best of noisy means.
+        """
+        observation, values, value = self.at(rows)
+        legal = torch.isfinite(values)
+        logits, guess = network(observation, legal)
+        logits = logits.masked_fill(~legal, -1e9)
+        targets = torch.softmax(values / self.temperature, 1)
+        cross_entropy = -(targets * torch.log_softmax(logits, 1)).sum(1).mean()
+        regret = -values.gather(1, logits.argmax(1, keepdim=True))[:, 0]
+        return cross_entropy, ((guess - value) ** 2).mean(), regret
+
+
+def learn(
+    network: PolicyNetwork,
+    learned: Positions,
+    measured: Positions,
+    settings: Learning,
+    epochs: int,
+    learning_rate: float,
+    progress: Callable[[int, int], None],
+) -> Iterator[dict[str, float]]:
+    """Go through some epochs; yields what there is to say after each of them.
+
+    Args:
+        network: learns.
+        learned, measured: positions to learn from, and to measure on.
+        settings: see there.
+        epochs: passes over the positions.
+        learning_rate: of AdamW, at its highest.
+        progress: called with the number of gradient steps done and of all.
+    """
+    batches = Batches(learned, network.num_players, settings.temperature)
+    held = Batches(measured, network.num_players, settings.temperature)
+    per_epoch = max(1, len(batches) // settings.batch)
+    steps = epochs * per_epoch
+    optimizer = torch.optim.AdamW(
+        network.parameters(), lr=learning_rate, weight_decay=settings.weight_decay, foreach=True
+    )
+    warm = min(200, max(1, steps // 10))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / warm) * 0.5 * (1 + math.cos(math.pi * min(1.0, step / steps)))
+    )
+    began, done = time.monotonic(), 0
+    for epoch in range(1, epochs + 1):
+        total = 0.0
+        for rows in torch.randperm(len(batches))[: per_epoch * settings.batch].split(settings.batch):
+            cross_entropy, error, _ = batches.losses(network, rows)
+            loss = cross_entropy + settings.value_weight * error
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), settings.max_grad_norm)
+            optimizer.step()
+            schedule.step()
+            total += loss.item()
+            done += 1
+            progress(done, steps)
+        seconds = time.monotonic() - began
+        yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | measure(network, held)
+
+
+def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
+    """What the network is like on positions that it did not learn from."""
+    sums = {"cross_entropy": 0.0, "value_error": 0.0, "regret": 0.0, "agreement": 0.0}
+    with torch.inference_mode():
+        for rows in torch.arange(len(held)).split(8192):
+            cross_entropy, error, regret = held.losses(network, rows)
+            sums["cross_entropy"] += cross_entropy.item() * len(rows)
+            sums["value_error"] += error.item() * len(rows)
+            sums["regret"] += regret.sum().item()
+            sums["agreement"] += (regret == 0).sum().item()
+    means = {name: total / len(held) for name, total in sums.items()}
+    return means | {"value_error": math.sqrt(means["value_error"])}
