@@ -1,7 +1,7 @@
 """Exact 61 Five Up, a domino game for two to four players, as an environment for learning and search.
 
-Importing this package is cheap: everything below is imported when it is first used, and Gymnasium's ids are registered
-when Gymnasium is.
+Importing this package is cheap: everything below is imported when it is first used, and the ids are registered with
+Gymnasium and PettingZoo when these are.
 
 >>> from fiveup_env import fiveup_v0
 >>> env = fiveup_v0.env(num_players=4)
@@ -69,6 +69,12 @@ def _register() -> None:
     register_envs()
 
 
+def _register_pettingzoo() -> None:
+    from fiveup_env.registration import register_pettingzoo_envs
+
+    register_pettingzoo_envs()
+
+
 def _add_resample() -> None:
     from fiveup_env.rules.match import Match
 
@@ -86,4 +92,5 @@ def _add_resample() -> None:
 
 
 when_imported("gymnasium", _register)
+when_imported("pettingzoo", _register_pettingzoo)
 when_imported("fiveup_env.rules.match", _add_resample)

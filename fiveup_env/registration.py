@@ -1,4 +1,4 @@
-"""The names under which Gymnasium makes the environments."""
+"""The names under which Gymnasium and PettingZoo make the environments."""
 
 from __future__ import annotations
 
@@ -18,3 +18,20 @@ def register_envs() -> None:
             entry_point="fiveup_env.envs.single:FiveUpEnv",
             vector_entry_point="fiveup_env.envs.gym_vector:FiveUpVectorEnv",
         )
+
+
+def register_pettingzoo_envs() -> None:
+    """Register `fiveup_env/FiveUp-v0` for `pettingzoo.make("aec", ...)` and `("parallel", ...)`, once.
+
+    PettingZoo has such a registry since 1.27; with an older one this does nothing. Nothing of the environments is
+    imported before one is made.
+    """
+    import pettingzoo
+
+    if not hasattr(pettingzoo, "register"):
+        return
+    for env_type, maker in (("aec", "env"), ("parallel", "parallel_env")):
+        try:
+            pettingzoo.spec(env_type, ENV_ID)
+        except Exception:  # its error for an unknown id is not among its public names
+            pettingzoo.register(env_type, ENV_ID, f"fiveup_env.fiveup_v0:{maker}")

@@ -26,8 +26,6 @@ import typer
 
 from fiveup_env.scripts import PACKAGE
 
-from ._checkpoint import write_file
-
 
 @dataclass(frozen=True)
 class Example:
@@ -58,43 +56,43 @@ EXAMPLES: dict[str, Example] = {
         "train",
         100_000,
         512,
-        0.8,
+        0.75,
         "self-play PPO in one file, all four seats by one network on `SelfPlayVectorEnv`",
         "the next row is an opponent's: advantages per side",
     ),
     "torchrl_ppo": Example(
         "torchrl",
         "torchrl",
-        100_000,
+        60_000,
         512,
-        0.65,
+        0.6,
         "`GymWrapper` over the native vector env, `MaskedCategorical`, `Collector`, `GAE`, `ClipPPOLoss`",
         'the vector env must be made with `autoreset_mode="DISABLED"`',
     ),
     "torchrl_mappo": Example(
         "torchrl",
         "torchrl",
-        10_000,
+        5_000,
         1_000,
-        0.55,
+        0.52,
         "`PettingZooWrapper` with two team groups, a critic over the global state",
         "infos must be arrays: `MaskInfos`; only rows with the group's `mask` may train; hundreds of samples a second",
     ),
     "tianshou_ppo": Example(
         "tianshou",
         "tianshou",
-        100_000,
+        60_000,
         512,
-        0.65,
+        0.6,
         "`FiveUpTianshouEnv`, a `BaseVectorEnv` over the native one; `Collector`, `PPO`; Q-learning finds the mask",
         "policies other than Q-functions must mask in their actor; collect steps, not episodes",
     ),
     "skrl_ppo": Example(
         "skrl",
         "skrl",
-        100_000,
+        60_000,
         512,
-        0.65,
+        0.6,
         "`wrap_env` over the native vector env, `PPO`, `SequentialTrainer`",
         "the policy unflattens observation and mask; pass `headless=True` to trainers",
     ),
@@ -116,6 +114,15 @@ EXAMPLES: dict[str, Example] = {
         0.55,
         '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',
         "rewards at the end of an episode only; one table in Python",
+    ),
+    "jax_ppo": Example(
+        "jax",
+        "jax",
+        100_000,
+        1_024,
+        0.6,
+        "self-play PPO: `FiveUpJax` inside one jitted `scan`, by `pure_callback`",
+        "rules run on the host; environment of its own here (no torch needed); not for `vmap`",
     ),
 }
 
@@ -169,8 +176,10 @@ def table(data: dict[str, Any]) -> str:
     return f"{head}\n\n{speeds}"
 
 
-def _percent(estimate: dict[str, float]) -> str:
-    return f"{100 * estimate['value']:.1f}% [{100 * estimate['low']:.1f}, {100 * estimate['high']:.1f}]"
+def _percent(estimate: dict[str, Any]) -> str:
+    """Of `Estimate.as_dict`."""
+    low, high = estimate["interval"]
+    return f"{100 * estimate['value']:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _rounded(rate: float) -> str:
@@ -215,7 +224,7 @@ def main(
                 typer.echo(f"{name}: that is less than {100 * example.wins:.0f}%", err=True)
                 failed = True
         if out is not None:
-            write_file(out, json.dumps(data, indent=1).encode())
+            out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     typer.echo(table(data))
     if failed:
         raise typer.Exit(1)

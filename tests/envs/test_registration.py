@@ -1,4 +1,4 @@
-"""The names under which Gymnasium makes the environments."""
+"""The names under which Gymnasium and PettingZoo make the environments."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import sys
 
 import gymnasium
 import numpy as np
+import pettingzoo
+import pytest
 
+from fiveup_env.envs.aec import FiveUpAEC
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
 from fiveup_env.envs.single import FiveUpEnv
-from fiveup_env.registration import ENV_ID, register_envs
+from fiveup_env.registration import ENV_ID, register_envs, register_pettingzoo_envs
 
 
 def test_registering_twice_is_as_good_as_once() -> None:
@@ -60,3 +63,39 @@ def test_registering_imports_no_compiler_and_no_learning_library() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert out.stdout.strip() == "[]"
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has no registry before 1.27")
+def test_pettingzoo_makes_it() -> None:
+    register_pettingzoo_envs()
+    register_pettingzoo_envs()  # which warns of nothing
+    env = pettingzoo.make("aec", ENV_ID, num_players=3, draws="auto")
+    assert isinstance(env.unwrapped, FiveUpAEC)
+    assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"
+    env.reset(seed=2)
+    seen, *_, info = env.last()
+    assert np.array_equal(seen["action_mask"], info["action_mask"]) and env.state().shape == env.state_space.shape
+    together = pettingzoo.make("parallel", ENV_ID, num_players=2)
+    observations, infos = together.reset(seed=2)
+    assert set(observations) == set(infos) == {"player_0", "player_1"}
+
+
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has no registry before 1.27")
+@pytest.mark.parametrize("imports", ["fiveup_env, pettingzoo", "pettingzoo, fiveup_env"])
+def test_pettingzoo_knows_the_ids_whatever_is_imported_first(imports: str) -> None:
+    code = f"import {imports}; print(pettingzoo.spec('aec', 'fiveup_env/FiveUp-v0').entry_point)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert out.stdout.strip() == "fiveup_env.fiveup_v0:env"
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_masks_are_where_libraries_look(wrapped: bool) -> None:
+    """In the observation, in the info and by `action_masks()`: of the single env, and of the native vector env."""
+    env = gymnasium.make(ENV_ID) if wrapped else FiveUpEnv()
+    seen, info = env.reset(seed=3)
+    masks = env.get_wrapper_attr("action_masks")()
+    assert np.array_equal(seen["action_mask"], info["action_mask"]) and np.array_equal(masks, info["action_mask"] != 0)
+    envs = gymnasium.make_vec(ENV_ID, num_envs=2)
+    seen, info = envs.reset(seed=3)
+    masks = envs.unwrapped.action_masks()
+    assert np.array_equal(seen["action_mask"], info["action_mask"]) and np.array_equal(masks, info["action_mask"] != 0)

@@ -14,8 +14,6 @@ from importlib.util import find_spec
 
 import pytest
 
-pytest.importorskip("torch", reason="torch is not installed: pip install 'fiveup-env[train]'")
-
 from training.examples._example import Outcome
 from training.libraries import EXAMPLES, table
 
@@ -41,6 +39,7 @@ def test_example_runs(name: str) -> None:
     outcome = trained(name, EXAMPLES[name].few)
     found = outcome.as_dict(matches=10)
     assert found["seconds"] > 0 and set(found["wins"]) == {"random", "greedy"}
+    assert f"| `{name}` | {found['samples']:,} |" in table({"examples": {name: found}})
 
 
 @pytest.mark.slow
@@ -83,7 +82,7 @@ def test_outcomes_that_are_none(losses: list[float], rewards: list[float], what:
 
 
 def test_the_table_has_a_row_of_each() -> None:
-    wins = {"value": 0.75, "low": 0.7, "high": 0.8}
+    wins = {"value": 0.75, "interval": [0.7, 0.8]}
     found = {"library": "lib", "version": "1.2", "samples": 1000, "seconds": 3, "cpu_seconds": 2}
     text = table({"examples": {"torch_ppo": found | {"wins": {"random": wins, "greedy": wins}}}})
     assert all(text.count(f"| `{name}` |") == (2 if name == "torch_ppo" else 1) for name in EXAMPLES)
