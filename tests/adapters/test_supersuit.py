@@ -71,17 +71,6 @@ def test_on_observations_with_the_mask_beside(name: str) -> None:
     assert got == played(make())[1]
 
 
-def test_gymnasium_environments_side_by_side() -> None:
-    import gymnasium
-
-    env = gymnasium.make("fiveup_env/FiveUp-v0", draws="auto", episode="round")
-    envs = supersuit.gym_vec_env_v0(env, 3)
-    seen, _ = envs.reset(seed=1)
-    for _ in range(20):
-        seen, rewards, *_ = envs.step(seen["action_mask"].argmax(1))
-        assert rewards.shape == (3,) and seen["action_mask"].any(1).all()
-
-
 def test_openspiels_game_by_shimmy() -> None:
     pytest.importorskip("shimmy", reason="shimmy is not installed: pip install 'fiveup-env[supersuit]'")
     pyspiel = pytest.importorskip("pyspiel", reason="pyspiel is not installed: pip install 'fiveup-env[openspiel]'")
