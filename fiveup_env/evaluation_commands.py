@@ -151,6 +151,9 @@ def exploit(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
     players: Players = 4,
     search: Annotated[int, typer.Option(min=0, help="Worlds a decision of the search response, 0 for none.")] = 16,
+    margin: Annotated[
+        float, typer.Option(min=0, help="Standard errors by which the search must find an action better.")
+    ] = 2.0,
     train: Annotated[int, typer.Option(min=0, help="Decisions that a response learns from, 0 for none.")] = 0,
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder of that training run.")] = "runs/exploit",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
@@ -171,6 +174,7 @@ def exploit(
                 agent,
                 players,
                 worlds=search,
+                margin=margin,
                 decisions=train,
                 folder=out,
                 resume=resume,

@@ -80,7 +80,7 @@ class BestResponse(Policy):
 
     together = 32
 
-    def __init__(self, frozen: AgentSpec, worlds: int = 16, candidates: int = 4, margin: float = 1.0) -> None:
+    def __init__(self, frozen: AgentSpec, worlds: int = 16, candidates: int = 4, margin: float = 2.0) -> None:
         agent = make_agent(frozen)
         if not is_policy(agent):
             raise AgentError(f"agent {agent_name(agent)} has no act_many, which a search over it needs")

@@ -50,7 +50,7 @@ def backwards(before: Match, after: Match, events: Any) -> Any:
     return [-lead for lead in leads(before, after, events)]
 
 
-@pytest.mark.parametrize("scheme", [*REWARDS, leads], ids=str)
+@pytest.mark.parametrize("scheme", [*REWARDS, leads], ids=[*REWARDS, "leads"])
 def test_sound_schemes_pass(scheme: Any) -> None:
     report = check_reward(scheme, matches=2)
     assert set(report.passed) == {"form", "unchanged", "seed", "hidden", "winner"}
