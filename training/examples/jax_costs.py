@@ -3,7 +3,7 @@
     python -m training.examples.jax_costs
 
 All draw actions by `jax.random.categorical` under the mask; beside them `SelfPlayVectorEnv.step` by itself. Ways take
-turns; the median turn is printed, in matches stepped per second.
+turns; the median turn is printed, in matches stepped per second of processor time.
 """
 
 from __future__ import annotations
