@@ -89,7 +89,7 @@ def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
             axis.grid(alpha=0.3)
         axes[0].set_ylabel("wins against greedy (%)")
         axes[0].legend(loc="lower right", frameon=False)
-        figure.savefig(out, metadata={"Date": None})
+        figure.savefig(out, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
         pyplot.close(figure)
 
 
