@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 WARNINGS = pytest.mark.filterwarnings(
     # Ray on an environment variable and on options of its own, and on processes that it has ended but not waited for.
     "ignore:Tip. In future versions of Ray:FutureWarning",
-    "ignore:`use_[a-z_]+` is deprecated:DeprecationWarning",
+    "ignore:`use_[a-z_0-9]+` is deprecated:DeprecationWarning",
     "ignore:subprocess [0-9]+ is still running:ResourceWarning",
 )
 """What Ray warns of in these tests, by message."""
