@@ -101,12 +101,3 @@ def _target(path: str) -> str:
 def _linked(text: str, origin: str) -> set[str]:
     found = (link[2] for part in FENCE.split(text)[::2] for link in LINK.finditer(part))
     return {_resolved(target, origin) for target in found if not ELSEWHERE.match(target)}
-
-
-def on_post_build(config: Any) -> None:
-    """Opened from a folder, the theme would fetch a stand-in for workers; then do without searching."""
-    for script in (Path(config.site_dir) / "assets" / "javascripts").glob("bundle.*.js"):
-        text = script.read_text(encoding="utf-8")
-        script.write_text(
-            text.replace("https://unpkg.com/iframe-worker/shim", "data:text/javascript,"), encoding="utf-8"
-        )

@@ -19,7 +19,7 @@ from fiveup_env.evaluation import evaluate, parts
 from fiveup_env.evaluation.plan import Results
 from fiveup_env.evaluation.spread import Order, Sent
 from tests.agents.support import Rng
-from tests.clusters import embedded, two_nodes
+from tests.clusters import WARNINGS, embedded, two_nodes
 
 MATCHES = 200
 
@@ -113,9 +113,7 @@ def ray():
         yield module
 
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::ResourceWarning", "ignore:Tip. In future versions of Ray:FutureWarning"
-)
+pytestmark = WARNINGS
 
 
 @pytest.mark.parametrize(
