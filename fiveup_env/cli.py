@@ -189,7 +189,10 @@ def replay(
         int | None, typer.Option("--round", min=1, help="The film shows this round.", show_default="all")
     ] = None,
 ) -> None:
-    """Verify a record of a match against the rules, line by line, and show it; as a page, as a film, with thoughts."""
+    """Verify a record of a match against the rules, line by line, and show it; as a page, as a film, with thoughts.
+
+    Where it writes a file, the moves are not printed as well, unless --boards asks for them.
+    """
     from fiveup_env.evaluation.replaying import Wishes, carry_out
     from fiveup_env.rendering.raster import RenderingError
     from fiveup_env.rendering.story import story
@@ -204,7 +207,10 @@ def replay(
     except (ValueError, RenderingError) as error:
         raise UsageError(str(error)) from error
     lines = list(story(read, boards))
-    print("\n".join(lines[-1:] if quiet else lines))
+    written = [file for file in (html, gif, save) if file is not None]
+    print("\n".join(lines[-1:] if quiet or (written and not boards) else lines))
+    for file in written:
+        print(f"written: {file}", file=sys.stderr)
 
 
 @app.command()

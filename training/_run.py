@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -116,7 +117,7 @@ def final_evaluation(
     """The match-up with every opponent by name, as tables and as `results.json`."""
     results = []
     for name in opponents:
-        with console.status(f"evaluating against {name}"):
+        with busy(console, f"evaluating against {name}"):
             results.append(match_up(name))
     write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
     for result in results:
@@ -134,6 +135,17 @@ def begin_folder(folder: Path, config: Section) -> None:
         write_file(folder / "config.yaml", yaml.safe_dump(config.model_dump(), sort_keys=False).encode())
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written to: {error}") from error
+
+
+@contextmanager
+def busy(console: Console, what: str) -> Iterator[None]:
+    """Say what takes a while: beside a turning sign on a terminal, elsewhere as a line."""
+    if console.is_terminal:
+        with console.status(what):
+            yield
+    else:
+        console.print(what)
+        yield
 
 
 def found_device(name: str) -> torch.device:
@@ -159,7 +171,9 @@ class Decisions(ProgressColumn):
 
 
 def progress_bar(console: Console, total: int) -> Progress:
-    """Decisions learned from, time left, and what `speed` says, within 80 columns; on a terminal only."""
+    """Decisions learned from, time left, and what `speed` says, within 80 columns; no bar, but a line, elsewhere."""
+    if not console.is_terminal:
+        console.print(f"learning from {total:,} decisions; every evaluation gives a line")
     bar = Progress(
         Decisions(),
         BarColumn(5),

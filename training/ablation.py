@@ -16,13 +16,17 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 import yaml
 from rich.console import Console
 
-from ._checkpoint import write_file
-from .selfplay_ppo import main as train
+from fiveup_env._missing import library_of_a_script
+
+with library_of_a_script("train"):
+    import torch
+
+    from ._checkpoint import write_file
+    from .selfplay_ppo import main as train
 
 BASE: dict[str, Any] = {
     "script": "selfplay_ppo",

@@ -19,6 +19,8 @@ import numpy as np
 import typer
 import yaml
 
+from fiveup_env._missing import MissingLibraryError, library
+
 SAMPLES = {"imitate": "passes", "selfplay_ppo": "decisions"}
 """Script -> what it calls the samples that were learned from."""
 
@@ -60,12 +62,16 @@ def mean_and_spread(curves: Sequence[Curve], x: str) -> tuple[np.ndarray, np.nda
 
 
 def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
-    """Draw the runs, a curve for every script, into an SVG file with nothing in it that changes from day to day."""
-    import matplotlib
+    """Draw the runs, a curve for every script, into an SVG file with nothing in it that changes from day to day.
+
+    Raises:
+        MissingLibraryError: if Matplotlib is not installed.
+    """
+    with library("notebooks"):
+        import matplotlib
+        from matplotlib import pyplot
 
     matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     by_script = defaultdict(list)
     for run in runs:
         by_script[run["script"]].append(run["points"])
@@ -107,7 +113,10 @@ def main(
         runs = json.loads(data.read_text())
     else:
         raise typer.BadParameter("name folders of runs, or --data FILE with the numbers of some")
-    draw(runs, out)
+    try:
+        draw(runs, out)
+    except MissingLibraryError as error:
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ from fiveup_env.scripts import ConfigError
 from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
 from ._config import Count, NotNegative, Positive, Section, Share
 from ._opponents import Opponents
-from ._run import begin_folder, final_evaluation, opened, progress_bar
+from ._run import begin_folder, busy, final_evaluation, opened, progress_bar
 
 # ---------------------------------------------------------------------------------------------- config
 
@@ -157,7 +157,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     torch.distributions.Distribution.set_default_validate_args(False)
     model, opponents = make_learner(config)
     begin_folder(folder, config)
-    with console.status("compiling the game (the first time on a machine takes half a minute)"):
+    with busy(console, "compiling the game (the first time on a machine takes half a minute)"):
         compile_kernels(model)
     if state:
         restore(model, opponents, state)

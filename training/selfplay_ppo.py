@@ -61,7 +61,7 @@ from ._checkpoint import save_checkpoint, write_file
 from ._mix import Mix, NetworkPolicy
 from ._network import Critic, PolicyNetwork, load_weights, masked, sample_actions, save_weights
 from ._rollout import Clock, Rollout, self_play_matches
-from ._run import begin_folder, final_evaluation, found_device, opened, progress_bar
+from ._run import begin_folder, busy, final_evaluation, found_device, opened, progress_bar
 from ._selfplay_config import MAY_CHANGE, Config, Variant
 from ._standing import Standing
 
@@ -82,7 +82,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     torch.set_num_threads(config.threads)
     run = Run(config)
     begin_folder(folder, config)
-    with console.status("compiling the game (the first time on a machine takes half a minute)"):
+    with busy(console, "compiling the game (the first time on a machine takes half a minute)"):
         run.compile()
     if state:
         run.restore(state)

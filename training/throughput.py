@@ -19,14 +19,18 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
-import torch
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from . import _selfplay_config, sb3_ppo
-from ._checkpoint import write_file
-from .selfplay_ppo import Run
+from fiveup_env._missing import library_of_a_script
+
+with library_of_a_script("train"):
+    import torch
+
+    from . import _selfplay_config, sb3_ppo
+    from ._checkpoint import write_file
+    from .selfplay_ppo import Run
 
 MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
 

@@ -148,8 +148,11 @@ def _from_name(spec: str) -> Agent:
             raise AgentError(f"agent {spec!r}: there is no file {what}")
         return _call(spec, _load(CHECKPOINTS[path.suffix.lower()][0]), (path,), arguments)
     if path.is_file():
+        dotted = ".".join(path.with_suffix("").parts)
+        python = f"; a class in it is named {dotted}:CLASS" if path.suffix == ".py" else ""
         raise AgentError(
-            f"agent {spec!r}: no agent is loaded from a file of this kind; checkpoints end in {', '.join(CHECKPOINTS)}"
+            f"agent {spec!r}: no agent is loaded from a file of this kind; checkpoints end in "
+            f"{', '.join(CHECKPOINTS)}{python}"
         )
     module, colon, attribute = what.partition(":")
     if colon and all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
@@ -184,7 +187,10 @@ def _from_path(spec: str, module: str, attribute: str) -> Any:
         raise AgentError(f"agent {spec!r}: cannot import {module} ({type(error).__name__}: {error})") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise AgentError(f"agent {spec!r}: {module} has no {attribute}")
+            close = difflib.get_close_matches(part, dir(found), 1)
+            raise AgentError(
+                f"agent {spec!r}: {module} has no {attribute}" + (f", did you mean {close[0]!r}?" if close else "")
+            )
         found = getattr(found, part)
     return found
 

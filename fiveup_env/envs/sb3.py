@@ -8,9 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
 
+from fiveup_env._missing import library
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+
+with library("train"):
+    from stable_baselines3.common.vec_env import VecEnv
 
 Shown: TypeAlias = np.ndarray | dict[str, np.ndarray]
 

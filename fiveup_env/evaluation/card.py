@@ -17,11 +17,11 @@ from fiveup_env.agents.pair import split_pair
 from fiveup_env.agents.registry import PAIR
 from fiveup_env.evaluation.conduct_tables import conduct_grids, partners_grid
 from fiveup_env.evaluation.endgames import EndgameRegret
-from fiveup_env.evaluation.grids import Grid, Shown, between, percent, points
+from fiveup_env.evaluation.grids import Grid, percent, points
 from fiveup_env.evaluation.html import how_it_was_made, machine, write_folder
 from fiveup_env.evaluation.html import page as whole_page
 from fiveup_env.evaluation.matchup import MatchUp
-from fiveup_env.evaluation.report import notes
+from fiveup_env.evaluation.report import LUCK_STARTS, figures, notes
 from fiveup_env.evaluation.statistics import Estimate, mean_share, ratio_of_sums
 from fiveup_env.evaluation.svg import curve, histogram, intervals
 
@@ -61,9 +61,9 @@ def _body(m: MatchUp, command: str, endgame: EndgameRegret | None) -> Iterator[s
     yield f"<p>Exact 61 Five Up, {WHO[m.num_players]}: {m.matches:,} matches on {m.deals:,} duplicate starts.</p>"
     yield f"<p><strong>{escape(verdict(m))}</strong></p>"
     yield "<h2>Points per deal</h2>"
-    yield intervals(_rows(m.points_per_round, m.points_without_luck), 0.0, points, "points per deal")
+    yield intervals(_rows(m, m.points_per_round, m.points_without_luck), 0.0, points, "points per deal")
     yield "<h2>Win rate</h2>"
-    yield intervals(_rows(m.win_rate, m.wins_without_luck), m.chance, percent, "win rate")
+    yield intervals(_rows(m, m.win_rate, m.wins_without_luck), m.chance, percent, "win rate")
     yield _figures(m).html()
     for grid in conduct_grids(m.results.conduct, (m.a, m.b), m.num_players):
         yield grid.html()
@@ -97,19 +97,12 @@ def verdict(m: MatchUp) -> str:
     return f"No difference is shown: {low:+.2f} to {high:+.2f} points per deal for {m.a} (95% interval)."
 
 
-def _rows(plain: Estimate, without: Estimate) -> list[tuple[str, Estimate]]:
-    return [("as played", plain), ("less luck", without)]
+def _rows(m: MatchUp, plain: Estimate, without: Estimate) -> list[tuple[str, Estimate]]:
+    return [("as played", plain), ("less luck", without)][: 1 + (m.deals >= LUCK_STARTS)]
 
 
 def _figures(m: MatchUp) -> Grid:
-    rows: list[tuple[str, Estimate, float, Shown]] = [
-        ("points per deal", m.points_per_round, 0.0, points),
-        ("less luck", m.points_without_luck, 0.0, points),
-        ("win rate", m.win_rate, m.chance, percent),
-        ("less luck", m.wins_without_luck, m.chance, percent),
-    ]
-    cells = [(name, shown(e.value), between(e, shown), shown(equal)) for name, e, equal, shown in rows]
-    return Grid("Figures", ("of A", "value", "95% interval", "equal agents"), cells)
+    return Grid("Figures", ("of A", "value", "95% interval", "equal agents"), figures(m))
 
 
 def _course(numerators: np.ndarray, denominators: np.ndarray, estimate: Any) -> tuple[Sequence[int], list[Estimate]]:

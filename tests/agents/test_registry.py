@@ -82,6 +82,7 @@ def test_parse(spec, parsed):
         ("runs/nothing.zip", r"^agent 'runs/nothing.zip': there is no file runs/nothing.zip$"),
         ("no_such_module_:X", r"^agent 'no_such_module_:X': cannot import no_such_module_ \(ModuleNotFoundError: "),
         (f"{HERE}:Nobody", rf"^agent '{HERE}:Nobody': {HERE} has no Nobody$"),
+        (f"{HERE}:Tunabel", rf"^agent '{HERE}:Tunabel': {HERE} has no Tunabel, did you mean 'Tunable'\?$"),
         (f"{HERE}:HERE", r"cannot be called to make an agent$"),
         (f"{HERE}:Tunable", r"missing a required argument: 'depth'; it takes depth, temperature, book, sample$"),
         (f"{HERE}:Tunable:depth=0", r": depth must be at least 1, not 0$"),
@@ -95,13 +96,17 @@ def test_bad_names(spec, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_of_another_kind(tmp_path):
+def test_a_file_of_another_kind(tmp_path, monkeypatch):
     path = tmp_path / "notes.txt"
     path.write_text("nothing")
     with pytest.raises(
-        AgentError, match=r"no agent is loaded from a file of this kind; checkpoints end in \.safetensors, \.zip"
+        AgentError, match=r"no agent is loaded from a file of this kind; checkpoints end in \.safetensors, \.zip$"
     ):
         make_agent(path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("nothing")
+    with pytest.raises(AgentError, match=r"\.zip; a class in it is named mine:CLASS$"):
+        make_agent("mine.py")
 
 
 def test_a_module_that_fails_to_import(monkeypatch, tmp_path):

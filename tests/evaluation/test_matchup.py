@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from rich.console import Console
 
 from fiveup_env.agents.base import AgentError
 from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.evaluation.card import page
 from fiveup_env.evaluation.report import notes, report, table
 from tests.agents.support import First, Rng
 from tests.rules.support import scaled
@@ -131,7 +133,20 @@ def test_the_report_says_it_all(num_players):
         assert piece in text
     assert f"{result.points_per_round.value:+.2f}" in text
     assert "95% interval" in text and "Wilson" in text and "6 matches" in text
-    assert table(result).row_count == 4
+    assert table(result).row_count == 2 and "less luck" not in text
+
+
+@pytest.mark.parametrize(("starts", "rows"), [(99, 2), (100, 4)])
+def test_results_less_luck_are_shown_where_there_are_enough_starts_for_them(starts, rows):
+    """With ten starts the estimate's interval went beyond 100%: fitting what luck is worth takes more."""
+    result = evaluate("greedy", "random", 4, 2 * starts)
+    assert table(result).row_count == rows
+    assert ("less luck: " in shown(result)) is ("less luck" in page(result, "")) is (rows == 4)
+
+
+def test_a_slow_match_up_has_a_pace():
+    result = replace(evaluate("greedy", "random", 4, 2), seconds=12.3)
+    assert "6 s a match" in shown(result) and "matches/s" not in shown(result)
 
 
 def test_the_report_names_unfinished_matches():

@@ -50,6 +50,13 @@ def test_command(tmp_path, capsys):
     played(2, 0, 10).save(tmp_path / "match.jsonl")
     assert run(["replay", str(tmp_path / "match.jsonl"), "--quiet", "--html", str(tmp_path / "match.html")]) == 0
     assert (tmp_path / "match.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    capsys.readouterr()
+    wish = ["replay", str(tmp_path / "match.jsonl"), "--html", str(tmp_path / "match.html")]
+    assert run(wish) == 0
+    told = capsys.readouterr()
+    assert told.out.count("\n") == 1 and told.err == f"written: {tmp_path / 'match.html'}\n"
+    assert run([*wish, "--boards"]) == 0
+    assert capsys.readouterr().out.count("\n") > 20
     assert run(["replay", str(tmp_path / "match.jsonl"), "--html", str(tmp_path)]) == 2
     assert "cannot write" in capsys.readouterr().err
 

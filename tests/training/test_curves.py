@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,11 @@ def test_one_script_alone_is_drawn_too(tmp_path):
     pytest.importorskip("matplotlib")
     draw([{"script": "imitate", "points": points(0.5)}], tmp_path / "one.svg")
     assert "<svg" in (tmp_path / "one.svg").read_text()
+
+
+def test_without_matplotlib_one_line_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    data = tmp_path / "curves.json"
+    data.write_text("[]")
+    with pytest.raises(SystemExit, match=r"^matplotlib is not installed: pip install 'fiveup-env\[notebooks\]'$"):
+        main(None, tmp_path / "a.svg", data)
