@@ -10,6 +10,7 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.utils import get_relative_url
 
@@ -30,10 +31,14 @@ def places() -> dict[str, str]:
     return found
 
 
+@event_priority(50)  # before mkdocs-jupyter looks for notebooks
 def on_files(files: Files, config: Any) -> Files:
     """Add them, and the files that pages link to."""
     for source, target in places().items():
-        files.append(File.generated(config, target, abs_src_path=str(ROOT / source)))
+        if target == source:  # notebooks; mkdocs-jupyter reads no generated files
+            files.append(File(source, str(ROOT), config.site_dir, config.use_directory_urls))
+        else:
+            files.append(File.generated(config, target, abs_src_path=str(ROOT / source)))
     linked = set()
     for file in list(files.documentation_pages()):
         if file.src_uri.endswith(".md"):

@@ -98,7 +98,10 @@ def facts_table() -> str:
             ["import", "`from fiveup_env import fiveup_v0`"],
             ["PettingZoo", "`fiveup_v0.env()`, `raw_env()`, `parallel_env()`"],
             ["Gymnasium", f'`gymnasium.make("{env.spec.id}")`, `gymnasium.make_vec(...)`'],  # type: ignore[union-attr]
+            ["players", "2, 3, or 4 in two partnerships (`num_players`, 4 by default)"],
             ["parallelizable", "yes" if aec.metadata["is_parallelizable"] else "no"],
+            ["manual control", "`fiveup play you greedy`"],
+            ["actions", f"`{aec.action_space('player_0')}`, masked"],
             ["observations", f"{_kind(aec.observation_space('player_0'))}"],
             ["range of values", _range(aec.observation_space("player_0")["observation"])],
             ["render modes", modes],
@@ -162,23 +165,55 @@ def _default(parameter: inspect.Parameter) -> str:
     return value.__name__ if isinstance(value, type) else getattr(value, "name", None) or repr(value)
 
 
+INFOS = {
+    "action_mask": "int8 [121], the legal actions of whoever is to act; zeros for others, and at the end",
+    "actions": "since the last decision, itself first: (seat, action) each; a draw does not show its tile (D6)",
+    "events": "scoring events of the last step, whoever scored, in order: `fiveup_env.Event`, `net` in raw points",
+    "forced": 'with draws="auto": draws and passes that the last step took by itself, in order, as (agent, action)',
+    "illegal_action": "the id, where an illegal action ended the episode",
+    "is_success": "whether the learner's side is the winner",
+    "length": "decisions of the learner's side in the episode",
+    "return": "sum of the rewards of the episode",
+    "round_number": "1 in the first round",
+    "rounds": "rounds of the episode",
+    "scores": "raw points per side",
+    "seat": "who observes, and is to decide",
+    "side": "the side of that seat",
+    "winner": 'side that won the match, with episode="round" the round; None (in vectors -1) where none did',
+}
+"""What a key of infos means, whichever environment gives it."""
+
+
 def infos_table() -> str:
     """Keys of infos, read from a running environment of each kind."""
+    every, end = "every step", "at the end"
+    found = {"PettingZoo": _aec_infos(), "Gymnasium": {}, "vector": {}}
+    single = gymnasium.make("fiveup_env/FiveUp-v0", num_players=2, episode="round")
+    vector = gymnasium.make_vec("fiveup_env/FiveUp-v0", num_envs=1, num_players=2, episode="round")
+    for illegal in (False, True):
+        _, info = single.reset(seed=0)
+        found["Gymnasium"] |= dict.fromkeys(info, every)
+        over = False
+        while not over:
+            legal = int(info["action_mask"].argmax())
+            _, _, terminated, truncated, info = single.step(119 if illegal else legal)  # at the first turn no draw
+            over = terminated or truncated
+        found["Gymnasium"] |= dict.fromkeys(set(info) - set(found["Gymnasium"]), end)
+    _, info = vector.reset(seed=0)
+    found["vector"] |= dict.fromkeys(info, every)
+    while "final_info" not in info:
+        _, _, _, _, info = vector.step(info["action_mask"].argmax(1))
+    ended = {key for key in info["final_info"] if not key.startswith("_")}
+    found["vector"] |= dict.fromkeys(ended, "in `final_info`")
+    keys = sorted({key for there in found.values() for key in there})
+    rows = [[f"`{key}`", *(there.get(key, "") for there in found.values()), INFOS[key]] for key in keys]
+    return table(["key", *found, "meaning"], rows)
+
+
+def _aec_infos() -> dict[str, str]:
     aec = fiveup_v0.raw_env(num_players=2)
     aec.reset(seed=0)
-    single = gymnasium.make("fiveup_env/FiveUp-v0", num_players=2, episode="round")
-    _, info = single.reset(seed=0)
-    first, ended, over = sorted(info), info, False
-    while not over:
-        action = single.action_space.sample(ended["action_mask"])
-        _, _, terminated, truncated, ended = single.step(action)
-        over = terminated or truncated
-    rows = [
-        ["PettingZoo, every step", ", ".join(f"`{key}`" for key in sorted(aec.infos["player_0"]))],
-        ["Gymnasium, every step", ", ".join(f"`{key}`" for key in first)],
-        ["Gymnasium, at the end also", ", ".join(f"`{key}`" for key in sorted(set(ended) - set(first)))],
-    ]
-    return table(["where", "keys"], rows)
+    return dict.fromkeys(aec.infos["player_0"], "every step")
 
 
 def seeds_table() -> str:

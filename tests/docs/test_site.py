@@ -58,6 +58,26 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert not re.search(r"url\(['\"]?(?:https?:)?//", sheet.read_text(encoding="utf-8")), sheet
 
 
+def test_notebooks_are_pages(site: Path) -> None:
+    """And not files that a browser shows as JSON."""
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        text = (site / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        assert "<article" in text and "jp-CodeCell" in text, notebook.name
+        assert f'href="notebooks/{notebook.stem}.html"' in (site / "notebooks.html").read_text(encoding="utf-8")
+
+
+def test_tables_are_tables(site: Path) -> None:
+    """A row that stands apart from its table, after an empty line say, is shown as text between bars."""
+    for file in site.rglob("*.html"):
+        lost = re.search(r"<p>\|.*?</p>", file.read_text(encoding="utf-8"), re.S)
+        assert lost is None, f"{file.relative_to(site)}: {lost and lost[0][:80]}"
+
+
+def test_every_page_has_a_place_in_the_menu(site: Path) -> None:
+    """What mkdocs.yml does not name comes under "More", so that it is not lost; it is better placed."""
+    assert not re.search(r">\s*More\s*<", (site / "index.html").read_text(encoding="utf-8"))
+
+
 def test_links_and_anchors_lead_somewhere(site: Path) -> None:
     pages = {file.resolve(): Page(file) for file in site.rglob("*.html") if file.name != "404.html"}
     for file, page in pages.items():
