@@ -60,6 +60,16 @@ EXAMPLES: dict[str, Example] = {
         "self-play PPO in one file, all four seats by one network on `SelfPlayVectorEnv`",
         "the next row is an opponent's: advantages per side",
     ),
+    "sb3_ppo": Example(
+        "sb3_contrib",
+        "train",
+        100_000,
+        512,
+        0.6,
+        "`FiveUpSB3VecEnv`, a `VecEnv` over the native one; MaskablePPO of sb3-contrib asks it for `action_masks`; for "
+        "long runs `fiveup train quickstart` ([training](training.md))",
+        "SB3 takes no Gymnasium vector env, hence the adapter; observations are the vector alone",
+    ),
     "torchrl_ppo": Example(
         "torchrl",
         "torchrl",
@@ -114,6 +124,25 @@ EXAMPLES: dict[str, Example] = {
         0.55,
         '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',
         "rewards at the end of an episode only; one table in Python",
+    ),
+    "agilerl_ppo": Example(
+        "agilerl",
+        "agilerl",
+        60_000,
+        512,
+        0.6,
+        "`PPO` and its `RolloutBuffer` on the native vector env, masks from its infos",
+        "environment of its own; its `collect_rollouts` cuts advantages a row too early at the end of an episode: the "
+        "example collects itself",
+    ),
+    "xuance_ippo": Example(
+        "xuance",
+        "xuance",
+        20_000,
+        512,
+        0.6,
+        "`IPPO_Agents` with `use_actions_mask` over a `RawMultiAgentEnv`: four seats, one network, self-play",
+        "environment of its own (numpy 1); all act at once: idle seats have a single action; one Python object a match",
     ),
     "jax_ppo": Example(
         "jax",

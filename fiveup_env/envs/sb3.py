@@ -25,7 +25,8 @@ class FiveUpSB3VecEnv(VecEnv):
     float32 [N, n, 28]; the masks come by `env_method("action_masks")`, where
     sb3-contrib looks for them. Ended episodes are dealt anew in the same step; their infos hold
     `terminal_observation`, `episode` (`r`, `l`, `t`, as by SB3's Monitor), `is_success` and `TimeLimit.truncated`.
-    Matches without news share one empty info: do not write to it.
+    Matches without news share one empty info: do not write to it. Who is to decide, after `reset` and every step, is in
+    `seats`, int8 [N].
 
     Args:
         num_envs: number of matches.
@@ -44,6 +45,7 @@ class FiveUpSB3VecEnv(VecEnv):
         observed = spaces.Dict(shown) if len(shown) > 1 else space["observation"]
         super().__init__(num_envs, observed, self.env.single_action_space)
         self._seed = seed
+        self.seats: np.ndarray = np.zeros(num_envs, np.int8)
         self._pending: np.ndarray | None = None
         self._no_news: dict[str, Any] = {}
         self._steps = 0
@@ -56,8 +58,8 @@ class FiveUpSB3VecEnv(VecEnv):
 
     def reset(self) -> Shown:
         """Observations of new deals; the seed is used once, then their streams go on."""
-        observation, _ = self.env.reset(seed=self._seed)
-        self._seed = None
+        observation, info = self.env.reset(seed=self._seed)
+        self._seed, self.seats = None, info["seat"].copy()
         self._reset_seeds()
         self._reset_options()
         return self._shown(observation)
@@ -71,6 +73,7 @@ class FiveUpSB3VecEnv(VecEnv):
         assert self._pending is not None, "call step_async() first"
         self._steps += 1
         observation, rewards, terminated, truncated, info = self.env.step(self._pending)
+        self.seats = info["seat"].copy()
         done = terminated | truncated
         infos = [self._no_news] * self.num_envs
         for i in np.flatnonzero(done):

@@ -21,6 +21,8 @@ from training.libraries import EXAMPLES, table
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning"),
     pytest.mark.filterwarnings("ignore:Creating \\w+WeightUpdater:DeprecationWarning"),  # TorchRL of its own code
+    pytest.mark.filterwarnings("ignore:MakeEvolvable will be deprecated:DeprecationWarning"),  # AgileRL of its own code
+    pytest.mark.filterwarnings("ignore:TensorDict.to_module\\(\\) is replacing:FutureWarning"),  # tensordict in AgileRL
 ]
 
 

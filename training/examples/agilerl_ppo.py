@@ -1,0 +1,120 @@
+"""PPO with AgileRL on the native vector env: one side learns, the others are `greedy` inside compiled code.
+
+    python -m training.examples.agilerl_ppo --samples 200000
+
+AgileRL takes the vector of an observation, and the mask as `FiveUpVectorEnv` has it in its infos. Rows are decisions of
+the learner's side alone, and their rewards all that it got up to its next one, so AgileRL's own advantages are right,
+but for what `collect` mends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._example import PLAYERS, Outcome, needs, start
+
+with needs("agilerl"):
+    import torch
+    from agilerl.algorithms import PPO
+
+from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+
+MATCHES, STEPS = 256, 32
+EPOCHS, MINIBATCH = 4, 1024
+
+
+class Collector:
+    """Plays all matches for `STEPS` decisions each, and judges them in the agent's buffer.
+
+    In place of `agilerl.rollouts.collect_rollouts`, for one thing (2.58.0): the buffer cuts advantages where the *next*
+    row is marked as done. That is right where rows are marked that begin an episode, and AgileRL marks those that end
+    one: the rewards of the last decision, here the largest, would reach no decision before it.
+    """
+
+    def __init__(self, agent: PPO, env: FiveUpVectorEnv, seed: int) -> None:
+        self.agent, self.env = agent, env
+        self.seen, self.info = env.reset(seed=seed)
+        self.begins = np.ones(env.num_envs, np.bool_)
+
+    def collect(self, outcome: Outcome) -> None:
+        """Fill the buffer anew."""
+        agent, buffer = self.agent, self.agent.rollout_buffer
+        buffer.reset()
+        for _ in range(STEPS):
+            seen, mask = self.seen["observation"].copy(), self.info["action_mask"].copy()
+            seat = self.info["seat"].copy()
+            action, log_prob, _, value = agent.get_action(seen, action_mask=mask)
+            self.seen, reward, terminated, truncated, self.info = self.env.step(action)
+            outcome.note_rewards(seat, reward)
+            buffer.add(
+                obs=seen,
+                action=action,
+                reward=reward,
+                done=self.begins,
+                value=value,
+                log_prob=log_prob,
+                next_obs=self.seen["observation"],
+                action_mask=mask,
+            )
+            self.begins = terminated | truncated
+        value = agent.get_action(self.seen["observation"], action_mask=self.info["action_mask"])[3]
+        buffer.compute_returns_and_advantages(last_value=value, last_done=self.begins)
+
+
+def make_env(matches: int) -> FiveUpVectorEnv:
+    """The matches; in SAME_STEP mode, so that no row is without a decision."""
+    return FiveUpVectorEnv(
+        matches,
+        num_players=PLAYERS,
+        opponents="greedy",
+        episode="round",
+        continue_match=True,
+        reward="points",
+        draws="auto",
+        skip_single=True,
+    )
+
+
+def make_agent(env: FiveUpVectorEnv, gae_lambda: float = 0.9) -> PPO:
+    """Two hidden layers, of which actor and critic share the first."""
+    layers = {"hidden_size": [128], "layer_norm": False}
+    return PPO(
+        env.single_observation_space["observation"],
+        env.single_action_space,
+        net_config={"latent_dim": 128, "encoder_config": layers, "head_config": layers},
+        num_envs=env.num_envs,
+        learn_step=env.num_envs * STEPS,
+        batch_size=MINIBATCH,
+        update_epochs=EPOCHS,
+        lr=1e-3,
+        gamma=1.0,
+        gae_lambda=gae_lambda,
+        ent_coef=0.02,
+    )
+
+
+def train(samples: int, seed: int) -> Outcome:
+    """Learn from at least so many decisions."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - AgileRL shuffles by it
+    env = make_env(min(MATCHES, -(-samples // STEPS)))
+    agent = make_agent(env)
+    outcome = Outcome("agilerl")
+    collector = Collector(agent, env, seed)
+    with outcome.measured():
+        while outcome.samples < samples:
+            collector.collect(outcome)
+            outcome.losses.append(agent.learn())
+            outcome.samples += env.num_envs * STEPS
+
+    @torch.no_grad()
+    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return agent.actor.head_net.wrapped(agent.actor.extract_features(torch.from_numpy(observation))).numpy()
+
+    outcome.policy = ScoringPolicy(scores, PLAYERS, name="agilerl_ppo")
+    return outcome
+
+
+if __name__ == "__main__":
+    start(train, 200_000, __doc__)

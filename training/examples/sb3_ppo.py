@@ -1,0 +1,88 @@
+"""MaskablePPO of sb3-contrib on the native vector env: one side learns, the others are `greedy` inside compiled code.
+
+    python -m training.examples.sb3_ppo --samples 200000
+
+`FiveUpSB3VecEnv` is a `VecEnv` of Stable-Baselines3 without one Python object per match; MaskablePPO asks it for the
+masks. A row is a decision of the learner's side, and its reward is all that the side got up to its next one, so SB3's
+advantages are right as they stand. For runs that can be resumed, opponent mixes and more: `training/sb3_ppo.py`.
+"""
+
+from __future__ import annotations
+
+from ._example import PLAYERS, Outcome, needs, start
+
+with needs("train"):
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from torch import nn
+
+    from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
+
+from fiveup_env.agents.learned import MaskablePPOPolicy
+
+MATCHES, STEPS = 256, 32
+EPOCHS, MINIBATCH = 4, 1024
+
+
+class Noting(BaseCallback):
+    """Tells an outcome the losses, and which seat got the rewards: the one that acted, not the one that is next."""
+
+    def __init__(self, outcome: Outcome, env: FiveUpSB3VecEnv) -> None:
+        super().__init__()
+        self.outcome, self.env = outcome, env
+
+    def _on_rollout_start(self) -> None:
+        self.acting = self.env.seats
+        self._note_loss()
+
+    def _on_step(self) -> bool:
+        self.outcome.note_rewards(self.acting, self.locals["rewards"])
+        self.acting = self.env.seats
+        return True
+
+    def _on_training_end(self) -> None:
+        self._note_loss()
+
+    def _note_loss(self) -> None:
+        """Of the iteration before, if there was one."""
+        if (loss := self.logger.name_to_value.get("train/loss")) is not None:
+            self.outcome.losses.append(float(loss))
+
+
+def train(samples: int, seed: int) -> Outcome:
+    """Learn from at least so many decisions."""
+    matches = min(MATCHES, -(-samples // STEPS))
+    env = FiveUpSB3VecEnv(
+        matches,
+        num_players=PLAYERS,
+        opponents="greedy",
+        episode="round",
+        continue_match=True,
+        reward="points",
+        draws="auto",
+        skip_single=True,
+    )
+    model = MaskablePPO(
+        "MlpPolicy",
+        env,
+        n_steps=STEPS,
+        batch_size=min(MINIBATCH, matches * STEPS),
+        n_epochs=EPOCHS,
+        learning_rate=1e-3,
+        gamma=1.0,
+        gae_lambda=0.9,
+        ent_coef=0.02,
+        policy_kwargs={"net_arch": [128, 128], "activation_fn": nn.ReLU},
+        seed=seed,
+        device="cpu",
+    )
+    outcome = Outcome("sb3-contrib")
+    with outcome.measured():
+        model.learn(samples, Noting(outcome, env), log_interval=None)
+    outcome.samples = model.num_timesteps
+    outcome.policy = MaskablePPOPolicy(model)
+    return outcome
+
+
+if __name__ == "__main__":
+    start(train, 200_000, __doc__)
