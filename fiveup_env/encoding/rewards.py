@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
 from numpy import int64
 
 from fiveup_env.rules.game import RAW_PER_POINT, Game
@@ -39,40 +38,52 @@ def reward_index(name: str) -> int:
     return REWARDS.index(name)
 
 
+@kernel(inline=True)
+def scores_of(game: Game) -> tuple[int, int, int]:
+    """Raw scores by side; the third is 0 where there are two."""
+    return int64(game.scores[0]), int64(game.scores[1]), int64(game.scores[2])
+
+
 @kernel
-def standing(scores: np.ndarray, target: int, sides: int, scheme: int, side: int) -> float:
-    """Standing of a side by scheme POINTS or EQUITY at these raw scores; rewards are differences of it."""
+def standing(own: int, other: int, third: int, target: int, sides: int, scheme: int) -> float:
+    """Standing of a side by scheme POINTS or EQUITY at these raw scores; rewards are differences of it.
+
+    Args:
+        own: score of the side.
+        other, third: scores of the others; with two sides `third` is not looked at.
+    """
     if scheme == POINTS:
-        others = 0.0
-        for other in range(sides):
-            if other != side:
-                others += scores[other]
-        return (scores[side] - others / (sides - 1)) / POINTS_SCALE
-    own, best = float(target - scores[side]), 1e9
-    for other in range(sides):
-        if other != side:
-            best = min(best, float(target - scores[other]))
-    return (best - own) / (own + best)
+        others = other + third if sides == 3 else other
+        return (own - others / (sides - 1)) / POINTS_SCALE
+    to_go, best = float(target - own), float(target - other)
+    if sides == 3:
+        best = min(best, float(target - third))
+    return (best - to_go) / (to_go + best)
 
 
 @kernel
-def write_changes(game: Game, scheme: int, before: np.ndarray, rewards: np.ndarray) -> None:
-    """What the change of the scores since `before`, raw float64 [sides], is worth to every side by POINTS or EQUITY."""
-    sides, target = int64(game.num_sides), int64(game.target)
-    changed = False
-    for side in range(sides):
-        changed |= int64(game.scores[side]) != before[side]
-        rewards[side] = 0.0
-    if changed:  # most steps score nothing
-        for side in range(sides):
-            now = standing(game.scores, target, sides, scheme, side)
-            rewards[side] = now - standing(before, target, sides, scheme, side)
+def changes(
+    before: tuple[int, int, int], now: tuple[int, int, int], target: int, sides: int, scheme: int
+) -> tuple[float, float, float]:
+    """What a change of the raw scores is worth to every side by POINTS or EQUITY; 0 for a third that is none."""
+    gained = (
+        standing(now[0], now[1], now[2], target, sides, scheme)
+        - standing(before[0], before[1], before[2], target, sides, scheme),
+        standing(now[1], now[0], now[2], target, sides, scheme)
+        - standing(before[1], before[0], before[2], target, sides, scheme),
+    )
+    third = 0.0
+    if sides == 3:
+        third = standing(now[2], now[0], now[1], target, sides, scheme)
+        third -= standing(before[2], before[0], before[1], target, sides, scheme)
+    return gained[0], gained[1], third
 
 
 @kernel
-def add_win(winner: int, sides: int, out: np.ndarray) -> None:
-    """The end of `win`: +1 for the winning side, the others share -1; nothing without a winner."""
+def win_rewards(winner: int, sides: int) -> tuple[float, float, float]:
+    """The end of `win`: +1 for the winning side, the others share -1; nothing without a winner or to a third none."""
     if winner < 0:
-        return
-    for side in range(sides):
-        out[side] += 1.0 if side == winner else -1.0 / (sides - 1)
+        return 0.0, 0.0, 0.0
+    lost = -1.0 / (sides - 1)
+    third = lost if sides == 3 else 0.0
+    return 1.0 if winner == 0 else lost, 1.0 if winner == 1 else lost, 1.0 if winner == 2 else third

@@ -54,8 +54,6 @@ AEC = np.dtype(
                 ("seed", "u8"),
                 ("episode", "i8"),
                 ("scores", "i2", 4),
-                # scratch
-                ("before", "f8", 4),
             ],
             align=True,
         ),
@@ -136,8 +134,9 @@ def take(state: Game, action: int) -> int:
     seat, round_number, left = int64(game.turn), int64(game.round_number), undrawn(game)
     first = int64(game.num_history) + 1
     auto_draws, round_episodes = state.auto_draws != 0, state.round_episodes != 0
-    scheme, max_rounds = int64(state.scheme), int64(state.max_rounds)
-    now = transition(game, action, scheme, auto_draws, False, round_episodes, max_rounds, state.before, state.rewards)
+    options = int64(state.scheme), auto_draws, False, round_episodes, int64(state.max_rounds)
+    now, rewards = transition(game, action, options)
+    state.rewards[0], state.rewards[1], state.rewards[2] = rewards
     state.num_forced = 0
     if auto_draws:
         # Whoever had a choice laid a tile, so what was forced began with the next seat.

@@ -123,7 +123,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._all = np.arange(count)
         self._actions = np.zeros(count, np.int64)
         self._found = np.zeros(4, np.int64)
-        self._scratch = np.zeros(8)
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
         beliefs = (0 if self._marginals is None else count, *belief_shape(self.options.num_players))
@@ -205,7 +204,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _begin(self, which: np.ndarray) -> None:
         """Deal rows anew and play to the learner's first decision, past episodes that end before one."""
         if len(which):
-            begin_rows(self._games, which, self._rows, self._kernel_options, self._scratch)
+            begin_rows(self._games, which, self._rows, self._kernel_options)
             self._ask_agents(which, autoreset=True)
 
     # step
@@ -262,7 +261,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             autoreset,
             self._rows,
             self._kernel_options,
-            self._scratch,
             self._sets[self._current][2],
             self._final,
         )

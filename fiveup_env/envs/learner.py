@@ -84,17 +84,15 @@ def begin_row(game: Game, row: Any) -> None:
 
 
 @kernel
-def act(game: Game, action: int, row: Any, options: tuple, scratch: np.ndarray) -> int:
+def act(game: Game, action: int, row: Any, options: tuple) -> int:
     """One legal action of whoever is to act; the rewards of the learner's side are added up. Returns the status."""
-    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
-    rewards = scratch[4:]
-    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
+    now, rewards = transition(game, action, options)
     row.reward += rewards[int64(row.side)]
     return now
 
 
 @kernel
-def play_on(game: Game, now: int, row: Any, options: tuple, scratch: np.ndarray) -> int:
+def play_on(game: Game, now: int, row: Any, options: tuple) -> int:
     """Kernel agents act until a learner's seat or a batched agent is to choose, or the episode ends."""
     while now == GOES_ON:
         policy = int64(row.policies[int64(game.turn)])
@@ -103,7 +101,7 @@ def play_on(game: Game, now: int, row: Any, options: tuple, scratch: np.ndarray)
         if policy < LEARNER:
             return ASKS
         action = choose(game, policy, decision_key(round_key(row.policy_seed, game), game))
-        now = act(game, action, row, options, scratch)
+        now = act(game, action, row, options)
     return now
 
 
@@ -124,22 +122,22 @@ def note_end(game: Game, now: int, row: Any, round_episodes: bool, outcome: Any)
 
 
 @kernel
-def begin_playing(game: Game, row: Any, options: tuple, scratch: np.ndarray) -> int:
+def begin_playing(game: Game, row: Any, options: tuple) -> int:
     """Deal until an episode reaches a decision (one that ends before a learner's is none for it): DECIDES or ASKS."""
     now = TERMINATED
     while now not in (DECIDES, ASKS):
         begin_row(game, row)
-        now = play_on(game, GOES_ON, row, options, scratch)
+        now = play_on(game, GOES_ON, row, options)
         if now not in (DECIDES, ASKS):
             row.episode += 1
     return now
 
 
 @entry
-def begin_rows(games: np.ndarray, which: np.ndarray, rows: np.ndarray, options: tuple, scratch: np.ndarray) -> None:
+def begin_rows(games: np.ndarray, which: np.ndarray, rows: np.ndarray, options: tuple) -> None:
     """Deal the rows `which` anew and play to the first seat that is to choose; see their status."""
     for i in which:
-        rows[i].status = begin_playing(games[i], rows[i], options, scratch)
+        rows[i].status = begin_playing(games[i], rows[i], options)
 
 
 @entry
@@ -163,7 +161,6 @@ def advance_rows(
     autoreset: bool,
     rows: np.ndarray,
     options: tuple,
-    scratch: np.ndarray,
     outcomes: np.ndarray,
     final: np.ndarray,
 ) -> int:
@@ -178,7 +175,6 @@ def advance_rows(
         How many of the rows wait for the answer of a batched agent.
     """
     games, rows, outcomes, final = borrowed(games), borrowed(rows), borrowed(outcomes), borrowed(final)
-    scratch = borrowed(scratch)
     waiting = 0
     for i in which:
         game, row, outcome = games[i], rows[i], outcomes[i]
@@ -187,15 +183,15 @@ def advance_rows(
             row.length += 1
             outcome.terminated = False
             outcome.truncated = False
-        now = act(game, actions[i], row, options, scratch)
-        now = play_on(game, now, row, options, scratch)
+        now = act(game, actions[i], row, options)
+        now = play_on(game, now, row, options)
         while now not in (DECIDES, ASKS, IDLE):
             if not (outcome.terminated or outcome.truncated):
                 note_end(game, now, row, options[3], outcome)
                 if len(final) > 0:
                     write_observation(game, int64(row.seat), final[i])
             row.episode += 1
-            now = begin_playing(game, row, options, scratch) if autoreset else IDLE
+            now = begin_playing(game, row, options) if autoreset else IDLE
         row.status = now
         waiting += now == ASKS
     return waiting

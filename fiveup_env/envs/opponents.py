@@ -61,9 +61,6 @@ TABLE = np.dtype(
                 ("auto_draws", "u1"),
                 ("round_episodes", "u1"),
                 ("max_rounds", "u4"),
-                # scratch
-                ("before", "f8", 4),
-                ("gained", "f8", 4),
             ],
             align=True,
         ),
@@ -88,18 +85,9 @@ def act(table: Game, action: int) -> int:
     game = table.game
     table.acted[int64(table.num_acted)] = 256 * int64(game.turn) + action
     table.num_acted += 1
-    now = transition(
-        game,
-        action,
-        int64(table.scheme),
-        False,
-        False,
-        table.round_episodes != 0,
-        int64(table.max_rounds),
-        table.before,
-        table.gained,
-    )
-    table.reward += table.gained[int64(table.side)]
+    options = int64(table.scheme), False, False, table.round_episodes != 0, int64(table.max_rounds)
+    now, rewards = transition(game, action, options)
+    table.reward += rewards[int64(table.side)]
     first = int64(table.num_scored)
     for i in range(int64(game.num_events)):
         table.scored[first + i] = event_code(game, i)

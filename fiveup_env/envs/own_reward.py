@@ -19,20 +19,21 @@ import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from fiveup_env.encoding.rewards import WIN, add_win, reward_index, standing
+from fiveup_env.encoding.rewards import WIN, changes, reward_index, win_rewards
 from fiveup_env.rules.kernels import entry
 from fiveup_env.rules.match import Event, Match
 
 
 @entry
-def _changes(before: np.ndarray, now: np.ndarray, target: int, scheme: int, out: np.ndarray) -> None:
-    for side in range(len(out)):
-        out[side] = standing(now, target, len(out), scheme, side) - standing(before, target, len(out), scheme, side)
+def _changes(
+    before: tuple[int, int, int], now: tuple[int, int, int], target: int, sides: int, scheme: int
+) -> tuple[float, float, float]:
+    return changes(before, now, target, sides, scheme)
 
 
 @entry
-def _win(winner: int, out: np.ndarray) -> None:
-    add_win(winner, len(out), out)
+def _win_rewards(winner: int, sides: int) -> tuple[float, float, float]:
+    return win_rewards(winner, sides)
 
 
 RewardScheme: TypeAlias = Callable[[Match, Match, Sequence[Event]], Any]
@@ -52,14 +53,14 @@ def named_scheme(name: str) -> RewardScheme:
     index = reward_index(name)
 
     def scheme(before: Match, after: Match, events: Sequence[Event]) -> np.ndarray:
-        rewards = np.zeros(after.num_sides)
-        if index == WIN:
-            if after.winner is not None and before.winner is None:
-                _win(after.winner, rewards)
+        sides = after.num_sides
+        if index != WIN:
+            then, now = ((*match.scores, 0)[:3] for match in (before, after))
+            rewards = _changes(then, now, int(after.game.target), sides, index)
         else:
-            then, now = (np.array(match.scores, np.float64) for match in (before, after))
-            _changes(then, now, int(after.game.target), index, rewards)
-        return rewards
+            won = after.winner is not None and before.winner is None
+            rewards = _win_rewards(after.winner if won else -1, sides)
+        return np.array(rewards[:sides])
 
     scheme.__name__ = name
     return scheme

@@ -5,10 +5,9 @@ All environments stand on this one kernel, so they are the same game.
 
 from __future__ import annotations
 
-import numpy as np
 from numpy import int64
 
-from fiveup_env.encoding.rewards import WIN, add_win, write_changes
+from fiveup_env.encoding.rewards import WIN, changes, scores_of, win_rewards
 from fiveup_env.rules.game import MATCH_OVER, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.turn import count_legal, forced_action, nth_legal, play, proceed
@@ -56,39 +55,36 @@ def resolve_forced(game: Game, skip_single: bool, round_episodes: bool, max_roun
 
 
 @kernel
-def transition(
-    game: Game,
-    action: int,
-    scheme: int,
-    auto_draws: bool,
-    skip_single: bool,
-    round_episodes: bool,
-    max_rounds: int,
-    before: np.ndarray,
-    rewards: np.ndarray,
-) -> int:
+def gained(
+    game: Game, before: tuple[int, int, int], now: int, scheme: int, round_episodes: bool
+) -> tuple[float, float, float]:
+    """What a step brought every side, from the scores before it and its status; most bring nothing."""
+    if scheme == WIN:
+        if now == TERMINATED:
+            return win_rewards(winner_of(game, round_episodes), int64(game.num_sides))
+    else:
+        after = scores_of(game)
+        if after != before:
+            return changes(before, after, int64(game.target), int64(game.num_sides), scheme)
+    return 0.0, 0.0, 0.0
+
+
+@kernel
+def transition(game: Game, action: int, options: tuple) -> tuple[int, tuple[float, float, float]]:
     """Take one legal action and all that follows of itself.
 
     Args:
-        before: scratch, float64 [sides].
-        rewards: written, float64 [sides]: what the step brought every side (see `encoding.rewards`).
+        options: scheme of the rewards, auto_draws, skip_single, round_episodes, max_rounds.
 
     Returns:
-        GOES_ON, TERMINATED or TRUNCATED.
+        GOES_ON, TERMINATED or TRUNCATED, and what the step brought every side (see `encoding.rewards`; 0 for a third
+        that is none).
     """
-    sides = int64(game.num_sides)
-    for side in range(sides):
-        before[side] = game.scores[side]
+    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+    before = scores_of(game)
     play(game, action)
     if auto_draws:
         now = resolve_forced(game, skip_single, round_episodes, max_rounds)
     else:
         now = status(game, round_episodes, max_rounds)
-    if scheme != WIN:
-        write_changes(game, scheme, before, rewards)
-    else:
-        for side in range(sides):
-            rewards[side] = 0.0
-        if now == TERMINATED:
-            add_win(winner_of(game, round_episodes), sides, rewards)
-    return now
+    return now, gained(game, before, now, scheme, round_episodes)

@@ -90,7 +90,6 @@ class SelfPlayVectorEnv:
             self._games[rows] = new_games(int(rows.sum()), variant)
         self._rows = np.zeros(num_matches, ROWS)
         self._rows["continues"] = continue_match
-        self._scratch = np.zeros((threads, 32))  # rows further apart than a pair of cache lines
         self._actions = np.zeros(num_matches, np.int64)
         self._sets = (self.arrays(), self.arrays())
         self._turn = 0
@@ -219,7 +218,6 @@ class SelfPlayVectorEnv:
             self.validate,
             self._kernel_options,
             self._rows,
-            self._scratch,
             target.observation,
             target.action_mask,
             target.facts,
@@ -243,7 +241,7 @@ class SelfPlayVectorEnv:
         ended = np.flatnonzero(target.done)
         if len(ended):
             games = copy_games(before, ended)
-            replay(games, actions[ended], self._kernel_options, self._scratch[0])
+            replay(games, actions[ended], self._kernel_options)
             marginals.write_rows(games, games["turn"], ended, target.final_belief)
 
     def _step(self, *arguments: Any) -> int:
@@ -251,4 +249,4 @@ class SelfPlayVectorEnv:
         if self.threads == 1:
             return int(step_all(*arguments))
         with threads_used(self.threads):
-            return int(step_all_parallel(*arguments))
+            return int(step_all_parallel(self.threads, *arguments))

@@ -42,21 +42,18 @@ def show_mover(game: Game, observation: np.ndarray, mask: np.ndarray, facts: Any
 
 
 @kernel(inline=True)
-def advance(game: Game, action: int, options: tuple, row: Any, facts: Any, scratch: np.ndarray) -> bool:
+def advance(game: Game, action: int, options: tuple, row: Any, facts: Any) -> bool:
     """Take an action and note rewards and flags; returns whether the episode ended (it is not dealt anew yet)."""
-    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
-    rewards = scratch[4:]
-    now = transition(game, action, scheme, auto_draws, skip_single, round_episodes, max_rounds, scratch, rewards)
+    now, rewards = transition(game, action, options)
     row.length += 1
-    for side in range(int64(game.num_sides)):
-        facts.rewards[side] = rewards[side]
+    facts.rewards[0], facts.rewards[1], facts.rewards[2] = rewards
     facts.terminated = now == TERMINATED
     facts.truncated = now == TRUNCATED
     if now == GOES_ON:
         return False
     for side in range(3):
         facts.final_scores[side] = game.scores[side]
-    facts.final_winner = winner_of(game, round_episodes)
+    facts.final_winner = winner_of(game, options[3])
     facts.final_rounds = game.round_number
     facts.final_length = row.length
     return True
@@ -82,7 +79,6 @@ def step_range(
     actions: np.ndarray,
     options: tuple,
     rows: np.ndarray,
-    scratch: np.ndarray,
     observation: np.ndarray,
     mask: np.ndarray,
     facts: np.ndarray,
@@ -91,16 +87,15 @@ def step_range(
     """A step of the matches from `first` to `last` - 1, dealt anew in the same step where the episode ended.
 
     Args:
-        scratch: float64 [8], this thread's own.
         final: [N, F] or [0, F]: what the seat to move sees at the end of an episode.
     """
     # Here and not in the entries: what is borrowed outside of a parallel loop is not within.
     games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
-    scratch, observation, mask, final = borrowed(scratch), borrowed(observation), borrowed(mask), borrowed(final)
+    observation, mask, final = borrowed(observation), borrowed(mask), borrowed(final)
     for i in range(first, last):
         fetch_ahead(i + STEPPED, games, rows, observation, mask, facts)
         game, row = games[i], rows[i]
-        if advance(game, actions[i], options, row, facts[i], scratch):
+        if advance(game, actions[i], options, row, facts[i]):
             if len(final) > 0:
                 write_observation(game, int64(game.turn), final[i])
             row.episode += 1
@@ -139,7 +134,6 @@ def step_all(
     validate: bool,
     options: tuple,
     rows: np.ndarray,
-    scratch: np.ndarray,
     observation: np.ndarray,
     mask: np.ndarray,
     facts: np.ndarray,
@@ -148,57 +142,44 @@ def step_all(
     """Step all matches, or none if any action is illegal and `validate`; returns how many are.
 
     Args:
-        scratch: float64 [threads, 32], only 8 of a row used: threads must not write to one cache line.
         final: see `step_range`.
     """
     illegal = count_illegal(0, len(games), games, actions) if validate else 0
     if illegal == 0:
-        step_range(0, len(games), games, actions, options, rows, scratch[0], observation, mask, facts, final)
+        step_range(0, len(games), games, actions, options, rows, observation, mask, facts, final)
     return illegal
 
 
 @entry(parallel=True)
 def step_all_parallel(
+    threads: int,
     games: np.ndarray,
     actions: np.ndarray,
     validate: bool,
     options: tuple,
     rows: np.ndarray,
-    scratch: np.ndarray,
     observation: np.ndarray,
     mask: np.ndarray,
     facts: np.ndarray,
     final: np.ndarray,
 ) -> int:
     """The same, each thread a range of the matches."""
-    count, threads = len(games), len(scratch)
-    illegal = 0
+    count, illegal = len(games), 0
     if validate:
         for t in numba.prange(threads):
             illegal += count_illegal(count * t // threads, count * (t + 1) // threads, games, actions)
     if illegal == 0:
         for t in numba.prange(threads):
             first, last = count * t // threads, count * (t + 1) // threads
-            step_range(first, last, games, actions, options, rows, scratch[t], observation, mask, facts, final)
+            step_range(first, last, games, actions, options, rows, observation, mask, facts, final)
     return illegal
 
 
 @entry
-def replay(games: np.ndarray, actions: np.ndarray, options: tuple, scratch: np.ndarray) -> None:
-    """Take an action in every match, and deal nothing anew where that ends the episode; scratch as in `step_range`."""
-    scheme, auto_draws, skip_single, round_episodes, max_rounds = options
+def replay(games: np.ndarray, actions: np.ndarray, options: tuple) -> None:
+    """Take an action in every match, and deal nothing anew where that ends the episode."""
     for i in range(len(games)):
-        transition(
-            games[i],
-            actions[i],
-            scheme,
-            auto_draws,
-            skip_single,
-            round_episodes,
-            max_rounds,
-            scratch,
-            scratch[4:],
-        )
+        transition(games[i], actions[i], options)
 
 
 @entry

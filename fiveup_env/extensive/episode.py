@@ -13,7 +13,7 @@ import numpy as np
 
 from fiveup_env.encoding.rewards import reward_index
 from fiveup_env.extensive.deal import Outcomes, evenly, next_tiles
-from fiveup_env.extensive.kernels import deal_round, draw_next, write_utilities
+from fiveup_env.extensive.kernels import deal_round, draw_next, utilities
 from fiveup_env.extensive.setup import Setup
 from fiveup_env.rules.actions import DRAW, describe
 from fiveup_env.rules.game import BY_EXACT_HIT, MATCH_OVER, PLAYING, new_games
@@ -193,13 +193,12 @@ class Episode:
     def utilities(self) -> list[float]:
         """What the episode was worth to every player; partners get the same. All zero before its end."""
         players, sides = self.match.num_players, self.match.num_sides
-        out = np.zeros(sides)
-        if self.is_over:
-            options = self.setup.options
-            before = np.array(options.scores, np.float64)
-            scheme = reward_index(options.reward)
-            write_utilities(self.match._games, scheme, options.episode == "round", before, out)
-        return [float(out[seat % sides]) for seat in range(players)]
+        if not self.is_over:
+            return [0.0] * players
+        options = self.setup.options
+        before = (*map(int, options.scores), 0)[:3]
+        by_side = utilities(self.match._games, reward_index(options.reward), options.episode == "round", before)
+        return [by_side[seat % sides] for seat in range(players)]
 
     def chance_text(self, outcome: int) -> str:
         """A chance outcome for people."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.encoding.rewards import WIN, add_win, write_changes
-from fiveup_env.envs.transition import winner_of
+from fiveup_env.envs.transition import TERMINATED, gained
 from fiveup_env.rules.game import start_round
 from fiveup_env.rules.kernels import count_bits, entry
 
@@ -54,20 +53,14 @@ def draw_next(games: np.ndarray, tile: int) -> bool:
 
 
 @entry
-def write_utilities(games: np.ndarray, scheme: int, round_episode: bool, before: np.ndarray, out: np.ndarray) -> None:
-    """What an episode that is over was worth to every side, float64 [sides].
+def utilities(
+    games: np.ndarray, scheme: int, round_episode: bool, before: tuple[int, int, int]
+) -> tuple[float, float, float]:
+    """What an episode that is over was worth to every side; 0 for a third that is none.
 
     Args:
         scheme: number of the reward (`encoding.rewards`).
         round_episode: the episode is one round.
-        before: raw scores at its start, float64 [sides].
-        out: written.
+        before: raw scores at its start, 0 for a third that is none.
     """
-    game = games[0]
-    sides = int64(game.num_sides)
-    if scheme == WIN:
-        for side in range(sides):
-            out[side] = 0.0
-        add_win(winner_of(game, round_episode), sides, out)
-    else:
-        write_changes(game, scheme, before, out)
+    return gained(games[0], before, TERMINATED, scheme, round_episode)

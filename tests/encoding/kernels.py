@@ -49,5 +49,7 @@ def advance(
     rewards: np.ndarray,
 ) -> int:
     """`transition` of games[0]; rewards float64 [sides]."""
-    before = np.zeros(len(rewards), np.float64)
-    return transition(games[0], action, scheme, auto_draws, skip_single, round_episodes, max_rounds, before, rewards)
+    status, gained = transition(games[0], action, (scheme, auto_draws, skip_single, round_episodes, max_rounds))
+    for side in range(len(rewards)):
+        rewards[side] = gained[side]
+    return status
