@@ -21,8 +21,9 @@ from fiveup_env.rules.actions import (
     LAY_END,
     LAY_SPINNER,
 )
+from fiveup_env.rules.bits import count_bits, lowest_bit
 from fiveup_env.rules.game import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
-from fiveup_env.rules.kernels import count_bits, int64, kernel, lowest_bit
+from fiveup_env.rules.kernels import int64, kernel
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import DOUBLES, HIGH, LOW, NUM_TILES, PIPS, TILES, TILES_WITH, pip_sum

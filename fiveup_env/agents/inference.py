@@ -21,8 +21,9 @@ import numpy as np
 from fiveup_env.encoding.deal_counts import BeliefRecord
 from fiveup_env.encoding.exact_belief import below_wide, deal_way, sample, shuffle_boneyard
 from fiveup_env.rules.actions import ACTION_TILE, DRAW, LAY_DOUBLE, LAY_SPINNER
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import GAME, MAX_PLAYERS, RAW_PER_POINT, Game, clear_table
-from fiveup_env.rules.kernels import int64, kernel, lowest_bit, uint64
+from fiveup_env.rules.kernels import int64, kernel, uint64
 from fiveup_env.rules.layout import end_sum_after, lay
 from fiveup_env.rules.random import GOLDEN, mix
 from fiveup_env.rules.scoring import credit_of, side_of

@@ -13,8 +13,9 @@ from numpy import int64
 
 from fiveup_env.agents.heuristic import WEIGHTS, heuristic_action
 from fiveup_env.rules.actions import ACTION_TILE, LAY_DOUBLE, LAY_SPINNER
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import entry, kernel, lowest_bit
+from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.random import GOLDEN, LOW_32, S32, TWO_32, below, mix, stream
 from fiveup_env.rules.scoring import credit_of, side_of

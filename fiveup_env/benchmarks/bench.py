@@ -164,7 +164,7 @@ def _groups(plan: Plan, missing: list[str]) -> Iterator[tuple[str, list[Case]]]:
         yield f"{count:,} matches", _by_size(n, count)
     yield "one match as PettingZoo AEC env", list(_aec(n))
     if plan.peers:
-        ours = [env_case(n, BASE, np.float32), *_aec(n, ("five up, raw",))]
+        ours = [*(env_case(n, BASE, dtype) for dtype in DTYPES), *_aec(n, ("five up, raw",))]
         cases, absent = peer_cases()
         missing += absent
         yield "peers", [*ours, *cases]
@@ -177,7 +177,7 @@ def _by_size(n: int, count: int) -> list[Case]:
         cases += [env_case(n, count, np.uint8, draws="auto"), env_case(n, count, np.float32, draws="auto")]
         for dtype in DTYPES:
             cases += [roof_case(n, count, dtype), roof_case(n, count, dtype, stream=True)]
-            cases.append(env_case(n, count, dtype, stream=True))
+            cases += [env_case(n, count, dtype, one_set=True), env_case(n, count, dtype, stream=True)]
     if count >= BASE and numba.config.NUMBA_NUM_THREADS > 1:
         cases += [cores_case(1), cores_case(2)] if count == BASE else []
         cases += [env_case(n, count, dtype, threads=2) for dtype in DTYPES if count <= THREADED or dtype == np.uint8]

@@ -68,7 +68,12 @@ class Loop:
 
 
 class EnvLoop:
-    """Random play of a vector env from Python: choose in one compiled call, step in another."""
+    """Random play of a vector env from Python: choose in one compiled call, step in another.
+
+    Args:
+        env: the vector env.
+        outs: arrays that the steps write into, in turn; None for the two sets of the env.
+    """
 
     def __init__(self, env: SelfPlayVectorEnv, outs: list[Any] | None = None) -> None:
         self.env = env
@@ -101,14 +106,31 @@ def kernel_cases(num_players: int, count: int) -> Iterator[Case]:
 
 
 def env_case(
-    num_players: int, count: int, dtype: type, *, draws: str = "explicit", threads: int = 1, stream: bool = False
+    num_players: int,
+    count: int,
+    dtype: type,
+    *,
+    draws: str = "explicit",
+    threads: int = 1,
+    stream: bool = False,
+    one_set: bool = False,
 ) -> Case:
-    """The vector env as a user steps it."""
+    """The vector env as a user steps it.
+
+    Args:
+        num_players, count, dtype, draws, threads: see `SelfPlayVectorEnv`.
+        stream: write into a rollout buffer that is larger than every cache, step after step.
+        one_set: write into one set of arrays again and again, as suits a learner that copies what it keeps; else the
+            two sets of the env take turns.
+    """
     env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype, draws=draws, threads=threads)
     written = bytes_per_step(num_players, dtype)
     name = f"vector env {np.dtype(dtype).name}"
     name += ", auto draws" * (draws == "auto") + f", {threads} threads" * (threads > 1)
     outs = None
+    if one_set:
+        name += ", one set of arrays"
+        outs = [env.arrays()]
     if stream:
         name += ", into a rollout buffer"
         length = max(2, STREAM_BYTES // (written * count))

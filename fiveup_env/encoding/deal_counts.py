@@ -21,8 +21,9 @@ from numpy import int64
 
 from fiveup_env.encoding.belief import unseen_tiles
 from fiveup_env.encoding.evidence import EVIDENCE_FIELDS, first_group, read_evidence
+from fiveup_env.rules.bits import count_bits, lowest_bit
 from fiveup_env.rules.game import BY_EXACT_HIT, MAX_PLAYERS, PLAYING, Game
-from fiveup_env.rules.kernels import count_bits, kernel, lowest_bit
+from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import NUM_TILES, TILES_WITH
 
 MAX_LEVELS = 32

@@ -30,8 +30,9 @@ from numpy import int64
 from fiveup_env.encoding.deal_counts import BeliefRecord, new_beliefs, new_cells, prepare
 from fiveup_env.encoding.marginals import count_places
 from fiveup_env.encoding.view import View
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import entry, kernel, lowest_bit
+from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.random import GOLDEN, below, mix, stream
 

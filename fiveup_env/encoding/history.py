@@ -9,7 +9,8 @@ from fiveup_env.encoding.observation import observation_size, units
 from fiveup_env.encoding.writer import write_observation, write_tiles
 from fiveup_env.rules.actions import ACTION_OTHER, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER
 from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import entry, kernel, store_code
+from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.stores import store_code
 from fiveup_env.rules.tiles import HIGH, LOW
 
 HISTORY_COLUMNS = 3

@@ -35,20 +35,12 @@ from fiveup_env.encoding.observation import (
     units,
 )
 from fiveup_env.rules.actions import ACTION_CHANGE, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_SPINNER, OFFER_SPINNER
+from fiveup_env.rules.bits import lowest_bit, newest_first, repeats
 from fiveup_env.rules.game import MAX_PLAYERS, MAX_SIDES, PLAYING, TERMINAL, Game
-from fiveup_env.rules.kernels import (
-    kernel,
-    lowest_bit,
-    newest_first,
-    store_bits,
-    store_code,
-    store_codes,
-    store_eight,
-    store_field,
-    store_set,
-)
+from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.scoring import next_of, points_of, side_of
+from fiveup_env.rules.stores import store_bits, store_code, store_codes, store_eight, store_field, store_set
 from fiveup_env.rules.turn import legal_sets, write_sets
 
 # Offsets of the sections of one size, and units, as constants for the compiler.
@@ -139,17 +131,12 @@ def write_tiles(row: np.ndarray, at: int, tiles: int) -> None:
 @kernel(inline=True)
 def write_table(game: Game, seat: int, out: np.ndarray) -> int:
     """Own and laid tiles, single ends, spinners, the sum of the counted ends; returns the pips of terminal spinners."""
-    twice, thrice, states = 0, 0, 0
+    states = 0
     for pip in range(7):
-        more = int64(game.ends[pip])
-        more &= more - 1
-        twice |= int64(more != 0) << pip
-        more &= more - 1
-        thrice |= int64(more != 0) << pip
         states |= 1 << 7 * int64(game.spinners[pip]) + pip
     # Two sections of 28 tiles, and three rows of single ends with five of spinners, fill seven stores each.
     store_set(out, _HAND, int64(game.hands[seat]) | int64(game.table) << 28, 7)
-    ends = int64(game.end_pips) | twice << 7 | thrice << 14
+    ends = int64(game.end_pips) | repeats(game.ends) << 7
     store_set(out, _ENDS, ends | states >> 7 << 21, 7)
     store_eight(out, _END_SUM, _SUMS, _SUM_VALUES, min(int64(game.end_sum), 255))
     return states >> 7 * TERMINAL & 127

@@ -60,10 +60,10 @@ def advance(game: Game, action: int, options: tuple, row: Any, facts: Any) -> bo
 
 
 @kernel(inline=True)
-def fetch_ahead(
-    i: int, games: np.ndarray, rows: np.ndarray, observation: np.ndarray, mask: np.ndarray, facts: np.ndarray
-) -> None:
+def fetch_ahead(i: int, matches: tuple, shown: tuple) -> None:
     """Begin to fetch all that a step of match `i` reads or writes; there need be no such match."""
+    games, rows = matches
+    observation, mask, facts = shown
     prefetch(games, i, games.itemsize)
     prefetch(rows, i, rows.itemsize)
     prefetch(facts, i, facts.itemsize)
@@ -73,27 +73,23 @@ def fetch_ahead(
 
 @kernel
 def step_range(
-    first: int,
-    last: int,
-    games: np.ndarray,
-    actions: np.ndarray,
-    options: tuple,
-    rows: np.ndarray,
-    observation: np.ndarray,
-    mask: np.ndarray,
-    facts: np.ndarray,
-    final: np.ndarray,
+    first: int, last: int, actions: np.ndarray, options: tuple, far: bool, matches: tuple, out: tuple
 ) -> None:
     """A step of the matches from `first` to `last` - 1, dealt anew in the same step where the episode ended.
 
     Args:
-        final: [N, F] or [0, F]: what the seat to move sees at the end of an episode.
+        options: see `transition`.
+        far: what is read and written is not in the second-level cache: fetch it ahead.
+        matches: their records and rows (dtypes `GAME` and `ROWS`) [N].
+        out: observation, mask and facts of who is to move (see `StepArrays`), and what the seat to move sees at the
+            end of an episode, [N, F] or [0, F].
     """
     # Here and not in the entries: what is borrowed outside of a parallel loop is not within.
-    games, actions, rows, facts = borrowed(games), borrowed(actions), borrowed(rows), borrowed(facts)
-    observation, mask, final = borrowed(observation), borrowed(mask), borrowed(final)
+    games, rows, actions = borrowed(matches[0]), borrowed(matches[1]), borrowed(actions)
+    observation, mask, facts, final = borrowed(out[0]), borrowed(out[1]), borrowed(out[2]), borrowed(out[3])
     for i in range(first, last):
-        fetch_ahead(i + STEPPED, games, rows, observation, mask, facts)
+        if far:
+            fetch_ahead(i + STEPPED, (games, rows), (observation, mask, facts))
         game, row = games[i], rows[i]
         if advance(game, actions[i], options, row, facts[i]):
             if len(final) > 0:
@@ -128,50 +124,27 @@ def find_illegal(games: np.ndarray, actions: np.ndarray, found: np.ndarray) -> i
 
 
 @entry
-def step_all(
-    games: np.ndarray,
-    actions: np.ndarray,
-    validate: bool,
-    options: tuple,
-    rows: np.ndarray,
-    observation: np.ndarray,
-    mask: np.ndarray,
-    facts: np.ndarray,
-    final: np.ndarray,
-) -> int:
-    """Step all matches, or none if any action is illegal and `validate`; returns how many are.
-
-    Args:
-        final: see `step_range`.
-    """
-    illegal = count_illegal(0, len(games), games, actions) if validate else 0
+def step_all(actions: np.ndarray, validate: bool, options: tuple, far: bool, matches: tuple, out: tuple) -> int:
+    """Step all matches, or none if any action is illegal and `validate`; returns how many are (see `step_range`)."""
+    count = len(actions)
+    illegal = count_illegal(0, count, matches[0], actions) if validate else 0
     if illegal == 0:
-        step_range(0, len(games), games, actions, options, rows, observation, mask, facts, final)
+        step_range(0, count, actions, options, far, matches, out)
     return illegal
 
 
 @entry(parallel=True)
 def step_all_parallel(
-    threads: int,
-    games: np.ndarray,
-    actions: np.ndarray,
-    validate: bool,
-    options: tuple,
-    rows: np.ndarray,
-    observation: np.ndarray,
-    mask: np.ndarray,
-    facts: np.ndarray,
-    final: np.ndarray,
+    threads: int, actions: np.ndarray, validate: bool, options: tuple, far: bool, matches: tuple, out: tuple
 ) -> int:
     """The same, each thread a range of the matches."""
-    count, illegal = len(games), 0
+    count, illegal = len(actions), 0
     if validate:
         for t in numba.prange(threads):
-            illegal += count_illegal(count * t // threads, count * (t + 1) // threads, games, actions)
+            illegal += count_illegal(count * t // threads, count * (t + 1) // threads, matches[0], actions)
     if illegal == 0:
         for t in numba.prange(threads):
-            first, last = count * t // threads, count * (t + 1) // threads
-            step_range(first, last, games, actions, options, rows, observation, mask, facts, final)
+            step_range(count * t // threads, count * (t + 1) // threads, actions, options, far, matches, out)
     return illegal
 
 

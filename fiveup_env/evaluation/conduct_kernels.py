@@ -10,6 +10,7 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_SPINNER
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import (
     BLOCKED,
     BY_BLOCK,
@@ -22,7 +23,7 @@ from fiveup_env.rules.game import (
     RAW_PER_POINT,
     Game,
 )
-from fiveup_env.rules.kernels import kernel, lowest_bit
+from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.scoring import credit_of, next_of, side_of, to_nearest_five
 from fiveup_env.rules.tiles import pip_sum

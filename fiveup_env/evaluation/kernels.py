@@ -14,8 +14,9 @@ from fiveup_env.agents.kernels import choose, decision_key, round_key
 from fiveup_env.envs.transition import resolve_forced
 from fiveup_env.evaluation.conduct_kernels import best_credit, play_noted, proceed_noted
 from fiveup_env.rules.actions import DRAW
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import MAX_SIDES, PLAYING, RAW_PER_POINT, ROUND_OVER, Game, start_match, start_round
-from fiveup_env.rules.kernels import entry, kernel, lowest_bit
+from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.tiles import PIPS
 from fiveup_env.rules.turn import can_lay, count_legal, forced_action, is_legal, nth_legal, play

@@ -6,8 +6,9 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.envs.transition import TERMINATED, gained
+from fiveup_env.rules.bits import count_bits
 from fiveup_env.rules.game import start_round
-from fiveup_env.rules.kernels import count_bits, entry
+from fiveup_env.rules.kernels import entry
 
 
 @entry

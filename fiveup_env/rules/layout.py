@@ -16,6 +16,7 @@ from fiveup_env.rules.actions import (
     LAY_END,
     LAY_SPINNER,
 )
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import (
     ALONE,
     ARM_A,
@@ -30,7 +31,7 @@ from fiveup_env.rules.game import (
     TWO_ARMS,
     Game,
 )
-from fiveup_env.rules.kernels import kernel, lowest_bit
+from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import DOUBLE_OF_PIP, HIGH, LOW
 
 

@@ -11,17 +11,23 @@ from fiveup_env.rules.actions import (
     HAND_END,
     HAND_SPINNER,
     LAY_DOUBLE,
+    LAY_END,
     LAY_SPINNER,
     NUM_ACTIONS,
     OFFER_END,
     OFFER_SPINNER,
     PASS,
 )
+from fiveup_env.rules.bits import HAS_BMI2, count_bits, gather_bits, nth_bit, spread_bits
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import count_bits, kernel, nth_bit, store_set
+from fiveup_env.rules.kernels import JIT_DISABLED, kernel
 from fiveup_env.rules.layout import lay
 from fiveup_env.rules.scoring import credit_of, next_of, score_placement, settle_block, settle_domino
-from fiveup_env.rules.tiles import TILES_WITH
+from fiveup_env.rules.stores import store_set
+from fiveup_env.rules.tiles import DOUBLES, NUM_TILES, TILES_WITH
+
+NON_DOUBLES = (1 << NUM_TILES) - 1 - DOUBLES
+EVEN = 0x5555555555555555
 
 
 @kernel(inline=True)
@@ -38,22 +44,44 @@ def can_lay(game: Game, seat: int) -> bool:
     return int64(game.hands[seat]) & TILES_WITH[open_pips(game)] != 0
 
 
+if HAS_BMI2 or JIT_DISABLED:
+
+    @kernel(inline=True)
+    def onto_spinners(hand: int) -> int:
+        """The placements on spinners that a hand could make, as a bit set; see `HAND_SPINNER`."""
+        # Each tile that is no double by its low and its high half, which are neighbours.
+        return 3 * spread_bits(gather_bits(hand, NON_DOUBLES), EVEN)
+
+    @kernel(inline=True)
+    def onto_ends(hand: int) -> int:
+        """The placements on ends that a hand could make, as a bit set; see `HAND_END`."""
+        return gather_bits(hand, DOUBLES) | onto_spinners(hand) << LAY_END - LAY_DOUBLE
+
+else:
+
+    @kernel(inline=True)
+    def onto_spinners(hand: int) -> int:
+        """The placements on spinners that a hand could make, as a bit set."""
+        table = HAND_SPINNER
+        return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
+
+    @kernel(inline=True)
+    def onto_ends(hand: int) -> int:
+        """The placements on ends that a hand could make, as a bit set."""
+        table = HAND_END
+        return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
+
+
 @kernel(inline=True)
 def end_placements(game: Game, seat: int) -> int:
     """Legal placements on single ends as a bit set: bit j is action LAY_DOUBLE + j."""
-    hand = int64(game.hands[seat])
-    table = HAND_END
-    fits = table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
-    return fits & OFFER_END[int64(game.end_pips)]
+    return onto_ends(int64(game.hands[seat])) & OFFER_END[int64(game.end_pips)]
 
 
 @kernel(inline=True)
 def spinner_placements(game: Game, seat: int) -> int:
     """Legal placements on spinners as a bit set: bit j is action LAY_SPINNER + j."""
-    hand = int64(game.hands[seat])
-    table = HAND_SPINNER
-    fits = table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
-    return fits & OFFER_SPINNER[int64(game.spinner_pips)]
+    return onto_spinners(int64(game.hands[seat])) & OFFER_SPINNER[int64(game.spinner_pips)]
 
 
 @kernel

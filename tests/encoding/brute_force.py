@@ -15,8 +15,9 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.rules.actions import ACTION_TILE, DRAW
+from fiveup_env.rules.bits import count_bits, lowest_bit
 from fiveup_env.rules.game import GAME, PLAYING, Variant, new_games, start_match
-from fiveup_env.rules.kernels import count_bits, entry, kernel, lowest_bit
+from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.random import below, stream
 from fiveup_env.rules.turn import count_legal, is_legal, nth_legal, open_pips, play
 
