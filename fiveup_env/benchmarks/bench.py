@@ -145,7 +145,7 @@ def run(plan: Plan, tell: Tell | None = None) -> Bench:
         bench.shares = _shares(plan, bench.missing, tell)
     if plan.compiling:
         tell("first use", 0, 1)
-        bench.first_use = first_use_seconds()
+        bench.first_use = first_use_seconds(plan.clock)
     bench.ratios = list(_ratios(bench))
     return bench
 

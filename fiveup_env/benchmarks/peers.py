@@ -15,7 +15,9 @@ import numpy as np
 
 from fiveup_env.benchmarks.timing import Case, Clock
 
-OPEN_SPIEL = ("spades", "euchre", "hearts", "bridge(use_double_dummy_result=false)", "python_team_dominoes")
+OPEN_SPIEL = ("spades", "euchre", "hearts", "bridge(use_double_dummy_result=false)", "skat", "python_team_dominoes")
+"""Card games with hidden hands for three and four, of which a survey of all games with hidden information in C++ for
+three and more found none that is faster and has tensors of a hundred values or more; and the only dominoes for four."""
 RLCARD = ("gin-rummy", "uno", "doudizhu")
 PGX = ("sparrow_mahjong", "backgammon", "leduc_holdem")
 PGX_MATCHES = 1024
@@ -50,7 +52,7 @@ def _open_spiel(name: str) -> Case:
         import_module(f"open_spiel.python.games.{name.removeprefix('python_')}")  # registers it
     game = pyspiel.load_game(name)
     random = Random(0)
-    seen = _tensor_writer(game)
+    seen, num_actions = _tensor_writer(game), game.num_distinct_actions()
     deals = [_dealt(game, random) for _ in range(DEALS)]
 
     def run(calls: int, clock: Clock) -> None:
@@ -63,13 +65,16 @@ def _open_spiel(name: str) -> Case:
                 state = deals[number % DEALS].clone()
             player = state.current_player()
             seen.set_from(state, player)
-            np.frombuffer(bytes(state.legal_actions_mask(player)), np.int8)
+            # Faster than `legal_actions_mask`, a list as long as there are actions.
             legal = state.legal_actions()
+            mask = np.zeros(num_actions, np.int8)
+            mask[legal] = 1
             state.apply_action(legal[int(random.random() * len(legal))])
 
     plain = name.split("(")[0]
     language = "Python" if plain.startswith("python_") else "C++"
-    return Case(f"OpenSpiel {plain} ({language}), tensor and mask", run, facts={"peer": "open_spiel"})
+    facts = {"peer": "open_spiel", "players": game.num_players(), "bytes": seen.tensor.nbytes + num_actions}
+    return Case(f"OpenSpiel {plain} ({language}), tensor and mask", run, facts=facts)
 
 
 def _tensor_writer(game: Any) -> Any:

@@ -63,11 +63,11 @@ def resample(match: Match, seat: int, rng: np.random.Generator | int | None = No
     if NO_TILE not in game.boneyard[: left.start]:
         for other in range(match.num_players):
             if other != seat:
-                _draw_past(drawn_anew, evidence, other, first, chance)
+                draw_past(drawn_anew, evidence, other, first, chance)
     return Match.of(game)  # not `drawn_anew`, which has the legal actions of the hand before
 
 
-def _draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: random.Random) -> None:
+def draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: random.Random) -> None:
     """Draw anew what a seat was dealt and drew, given its hand now; the round's boneyard began at index `first`."""
     game, evidence = match.game, evidences[0]
     laid = [int(ACTION_TILE[action]) for who, action in match.history if who == seat and action < DRAW]

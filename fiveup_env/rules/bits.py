@@ -117,7 +117,7 @@ if JIT_DISABLED:
         return lowest_bit(bits)
 
     def gather_bits(bits: int, places: int) -> int:
-        """The bits that stand at the set bits of `places`, moved together (compiled only where `HAS_BMI2`)."""
+        """The bits that stand at the set bits of `places`, moved together."""
         found = [int(bits) >> place & 1 for place in range(64) if int(places) >> place & 1]
         return sum(bit << i for i, bit in enumerate(found))
 
@@ -174,7 +174,7 @@ else:
 
         @kernel(inline=True)
         def gather_bits(bits: int, places: int) -> int:
-            """The bits that stand at the set bits of `places`, moved together (compiled only where `HAS_BMI2`)."""
+            """The bits that stand at the set bits of `places`, moved together."""
             return _pext(np.int64(bits), np.int64(places))
 
         @kernel(inline=True)
@@ -188,6 +188,26 @@ else:
             return _cttz(_pdep(np.int64(1) << np.int64(n), np.int64(bits)))
 
     else:
+
+        @kernel
+        def gather_bits(bits: int, places: int) -> int:
+            """The bits that stand at the set bits of `places`, moved together."""
+            found, at = 0, 0
+            while places:
+                found |= (bits >> lowest_bit(places) & 1) << at
+                places &= places - 1
+                at += 1
+            return found
+
+        @kernel
+        def spread_bits(bits: int, places: int) -> int:
+            """The lowest bits, moved to the set bits of `places`; the inverse of `gather_bits`."""
+            found, at = 0, 0
+            while places:
+                found |= (bits >> at & 1) << lowest_bit(places)
+                places &= places - 1
+                at += 1
+            return found
 
         @kernel
         def nth_bit(bits: int, n: int) -> int:

@@ -16,7 +16,7 @@ from fiveup_env.adapters.openspiel.game import (
     play_events,
 )
 from fiveup_env.encoding.exact_belief import Belief
-from fiveup_env.encoding.resample import _draw_past
+from fiveup_env.encoding.resample import draw_past
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.extensive.setup import Setup
 from fiveup_env.rules.actions import DRAW
@@ -38,7 +38,7 @@ def world_of(view: View, seed: int) -> Match:
     first = int(world.game.boneyard_next) - int(belief.evidence["num_draws"][0])
     chance = random.Random(seed)
     for seat in range(world.num_players):
-        _draw_past(world, belief.evidence, seat, first, chance)
+        draw_past(world, belief.evidence, seat, first, chance)
     return world
 
 
