@@ -13,14 +13,14 @@ from numpy import int64
 
 from fiveup_env.agents.heuristic import WEIGHTS, heuristic_action
 from fiveup_env.rules.actions import ACTION_TILE, LAY_DOUBLE, LAY_SPINNER
-from fiveup_env.rules.bits import lowest_bit
+from fiveup_env.rules.bits import count_bits, lowest_bit, nth_bit
 from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.kernels import entry, kernel
 from fiveup_env.rules.layout import end_sum_after
 from fiveup_env.rules.random import GOLDEN, LOW_32, S32, TWO_32, below, mix, stream
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import PIPS
-from fiveup_env.rules.turn import count_legal, end_placements, forced_action, nth_legal, play, spinner_placements
+from fiveup_env.rules.turn import end_placements, forced_action, play, spinner_placements
 
 RANDOM, GREEDY, HEURISTIC = 0, 1, 2
 KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY, "heuristic": HEURISTIC}
@@ -59,7 +59,18 @@ def pick(key: int, n: int) -> int:
 @kernel
 def random_action(game: Game, key: int) -> int:
     """A uniformly random legal action; the match must be going on."""
-    return nth_legal(game, pick(key, count_legal(game)))
+    # As `nth_legal` of `count_legal`, but what is legal is found once.
+    seat = int64(game.turn)
+    if game.num_laid == 0:
+        return nth_bit(int64(game.hands[seat]), pick(key, int64(game.hand_sizes[seat])))
+    ends, spinners = end_placements(game, seat), spinner_placements(game, seat)
+    if ends | spinners == 0:
+        return forced_action(game)
+    count = count_bits(ends)
+    n = pick(key, count + count_bits(spinners))
+    if n < count:
+        return LAY_DOUBLE + nth_bit(ends, n)
+    return LAY_SPINNER + nth_bit(spinners, n - count)
 
 
 @kernel

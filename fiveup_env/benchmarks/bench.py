@@ -224,8 +224,8 @@ def _ratios(bench: Bench) -> Iterator[tuple[str, float]]:
 
 
 def _flatness(bench: Bench) -> Iterator[tuple[str, float]]:
-    """Cost of a step in large batches, in those of the base size."""
-    name = "vector env uint8"
+    """Cost of a step in large batches, in those of the base size; without what chooses the actions."""
+    name = f"vector env uint8, {STEP_ONLY}"
     base = next((s for s in bench.groups.get(f"{BASE:,} matches", []) if s.name == name), None)
     for title, speeds in bench.groups.items():
         other = next((s for s in speeds if s.name == name), None)

@@ -9,8 +9,9 @@ import numpy as np
 
 from fiveup_env.agents.kernels import random_action
 from fiveup_env.encoding.writer import write_seat_to_act
+from fiveup_env.envs.vector_kernels import CHECKED, CHECKED_BYTES
 from fiveup_env.rules.game import MATCH_OVER, Game, start_match
-from fiveup_env.rules.kernels import borrowed, entry, kernel, uint64
+from fiveup_env.rules.kernels import borrowed, entry, kernel, prefetch, uint64
 from fiveup_env.rules.random import GOLDEN, mix
 from fiveup_env.rules.turn import step, write_mask
 
@@ -88,8 +89,9 @@ def scramble(words: np.ndarray, times: int) -> None:
 @entry
 def choose_at_random(games: np.ndarray, state: Any, actions: np.ndarray) -> int:
     """A uniformly random legal action for every match, int64 [N]; returns the next random state."""
-    state = uint64(state)
+    games, actions, state = borrowed(games), borrowed(actions), uint64(state)
     for i in range(len(games)):
+        prefetch(games, i + CHECKED, CHECKED_BYTES)
         state += GOLDEN
         actions[i] = random_action(games[i], mix(state))
     return state
