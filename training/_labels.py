@@ -38,7 +38,7 @@ class Batches:
     """
 
     def __init__(self, positions: Positions, num_players: int, temperature: float) -> None:
-        self.codes = torch.from_numpy(positions.codes)
+        self.codes, self.belief = torch.from_numpy(positions.codes), torch.from_numpy(positions.belief)
         self.values = torch.from_numpy(positions.values)
         self.value = torch.from_numpy(positions.value)
         self.units = torch.from_numpy(units(num_players).copy())
@@ -47,9 +47,13 @@ class Batches:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Observations float32 [B, F], values less the best one float32 [B, 121] (-inf if illegal), that best one."""
-        return self.codes[rows].float() * self.units, self.values[rows].float(), self.value[rows]
+    def seen(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Observations float32 [B, F], and where tiles are likely to be, float32 [B, n, 28]."""
+        return self.codes[rows].float() * self.units, self.belief[rows].float() / 255
+
+    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Values less the best one, float32 [B, 121] (-inf if illegal), and that best one, float32 [B]."""
+        return self.values[rows].float(), self.value[rows]
 
     def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Cross-entropy to the soft targets and squared error of the value (means), and the regret of the argmax [B].
@@ -57,9 +61,9 @@ class Batches:
         The regret is what the most likely action loses by the teacher's own estimates. Some of it is chance: the
         teacher's best action is the best of noisy means.
         """
-        observation, values, value = self.at(rows)
+        (observation, belief), (values, value) = self.seen(rows), self.at(rows)
         legal = torch.isfinite(values)
-        logits, guess = network(observation, legal)
+        logits, guess = network(observation, legal, belief)
         logits = logits.masked_fill(~legal, -1e9)
         targets = torch.softmax(values / self.temperature, 1)
         cross_entropy = -(targets * torch.log_softmax(logits, 1)).sum(1).mean()

@@ -9,16 +9,20 @@ taken: one part plays the newest, the others one drawn at random from the pool e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 
 from fiveup_env.agents.base import AgentError, Policy, drawn, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
+from fiveup_env.encoding.beliefs import LIKELY
 from fiveup_env.encoding.view import Views
 
 from ._network import PolicyNetwork, masked, sample_actions
+
+Seen: TypeAlias = "tuple[torch.Tensor, torch.Tensor, torch.Tensor | None]"
+"""What a network takes: observations [N, F], masks [N, 121], and with `belief` where tiles are likely [N, n, 28]."""
 
 SELF, SNAPSHOTS = "self", "snapshots"
 """Names in a mix that are not the registry's."""
@@ -36,9 +40,10 @@ class NetworkPolicy(Policy):
         """Legal actions, int64 [N]; see `Policy.act_many`."""
         observation, mask = views.observe()
         device = self.network.input.weight.device
+        belief = torch.from_numpy(views.belief(LIKELY)).to(device) if self.network.belief else None
         with torch.inference_mode():
             legal_actions = torch.from_numpy(mask).to(device)
-            logits, _ = self.network(torch.from_numpy(observation).to(device), legal_actions)
+            logits, _ = self.network(torch.from_numpy(observation).to(device), legal_actions, belief)
             legal = masked(logits, legal_actions)
             if not self.sample:
                 return legal.argmax(1).cpu().numpy()
@@ -105,8 +110,7 @@ class Mix:
         actions: np.ndarray,
         games: np.ndarray,
         side: np.ndarray,
-        observation: torch.Tensor,
-        mask: torch.Tensor,
+        seen: Seen,
         generator: torch.Generator,
     ) -> None:
         """Write what the opponents do into `actions` int64 [N], where one of them is to act.
@@ -115,8 +119,7 @@ class Mix:
             actions: the learner's, for all matches.
             games: records [N].
             side: int8 [N]: the side to act.
-            observation: float32 [N, F] of whoever is to act.
-            mask: int8 [N, 121] of legal actions.
+            seen: by whoever is to act.
             generator: snapshots draw from it.
         """
         theirs = ~self.learns(side)
@@ -134,8 +137,8 @@ class Mix:
                 if len(rows):
                     device = network.input.weight.device
                     with torch.inference_mode():
-                        legal = mask[rows].to(device)
-                        logits, _ = network(observation[rows].to(device), legal)
+                        observation, legal, belief = (None if x is None else x[rows].to(device) for x in seen)
+                        logits, _ = network(observation, legal, belief)
                         chosen, _ = sample_actions(logits, legal, generator)
                     actions[rows] = chosen.cpu().numpy()
 

@@ -13,6 +13,7 @@ leave (features float32 [M, K], see `fiveup_env.encoding.placements`), so what i
     z = relu(placement(features) + context(relu(h)))
     logits = score(z + relu(mix(z)))
 
+With `belief` the input is the observation and behind it what is likely about the hidden tiles (`encoding.likely`).
 There is no normalisation, so that a forward pass is a few matrix products in any library.
 """
 
@@ -29,7 +30,7 @@ import safetensors.torch
 import torch
 from torch import nn
 
-from fiveup_env.agents.network import FORMAT, METADATA
+from fiveup_env.agents.network import FORMAT, METADATA, num_inputs
 from fiveup_env.encoding.history import state_size
 from fiveup_env.encoding.observation import observation_size, offsets, sections
 from fiveup_env.encoding.placements import Placements, num_features
@@ -89,35 +90,47 @@ class PolicyNetwork(Trunk):
         width: W, of all hidden layers.
         blocks: number of residual blocks, 0 for none.
         placements: D, width of the layers that score placements; 0: an output for each action id instead.
+        belief: whether it sees what is likely about the hidden tiles.
     """
 
-    def __init__(self, num_players: int, width: int, blocks: int, placements: int = 0) -> None:
-        super().__init__(observation_size(num_players), width, blocks)
-        self.num_players, self.placements = num_players, placements
+    def __init__(self, num_players: int, width: int, blocks: int, placements: int = 0, belief: bool = False) -> None:
+        super().__init__(num_inputs(num_players, belief), width, blocks)
+        self.num_players, self.placements, self.belief = num_players, placements, belief
         # The policy begins close to uniform over the legal actions.
         if placements:
             self.context = nn.Linear(width, placements)
-            self.placement = nn.Linear(num_features(num_players), placements, bias=False)
+            self.placement = nn.Linear(num_features(num_players, belief), placements, bias=False)
             self.mix = nn.Linear(placements, placements)
             self.score = head(placements, 1)
         else:
             self.policy = head(width, NUM_ACTIONS)
         self.value = head(width, 1)
 
-    def forward(self, observation: torch.Tensor, mask: torch.Tensor | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    def inputs(self, observation: torch.Tensor, belief: torch.Tensor | None) -> torch.Tensor:
+        """What the first layer reads, float [N, `num_inputs`]; arguments as of `forward`."""
+        if not self.belief:
+            return observation
+        assert belief is not None, "the network was made with belief=True"
+        return torch.cat([observation, belief.flatten(1)], 1)
+
+    def forward(
+        self, observation: torch.Tensor, mask: torch.Tensor | None = None, belief: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits float [N, 121] and values float [N].
 
         Args:
             observation: float [N, F].
             mask: int8 or bool [N, 121] of legal actions; networks with `placements` need it.
+            belief: float [N, n, 28], where tiles are likely to be; networks with `belief` need it.
         """
-        h = self.hidden(observation)
+        h = self.hidden(self.inputs(observation, belief))
         value = self.value(h)[:, 0]
         if not self.placements:
             return self.policy(h), value
         assert mask is not None, "what can be laid is in the mask"
         device = observation.device
-        pairs = Placements(observation.float().cpu().numpy(), mask.cpu().numpy(), self.num_players)
+        likely = belief.float().cpu().numpy() if self.belief and belief is not None else None
+        pairs = Placements(observation.float().cpu().numpy(), mask.cpu().numpy(), self.num_players, likely)
         rows, actions = torch.from_numpy(pairs.rows).to(device), torch.from_numpy(pairs.actions).to(device)
         z = torch.relu(self.placement(torch.from_numpy(pairs.features).to(device)) + self.context(h)[rows])
         scores = self.score(z + torch.relu(self.mix(z)))[:, 0]
@@ -126,7 +139,7 @@ class PolicyNetwork(Trunk):
 
     def like(self) -> PolicyNetwork:
         """A new network of the same sizes."""
-        return PolicyNetwork(self.num_players, self.width, len(self.blocks), self.placements)
+        return PolicyNetwork(self.num_players, self.width, len(self.blocks), self.placements, self.belief)
 
     def ignore(self, names: Collection[str]) -> None:
         """Take these sections of the observation away: their weights are zero, and stay so in training."""
@@ -207,10 +220,11 @@ def save_weights(path: str | os.PathLike[str], network: PolicyNetwork, trained: 
     about = {
         "format": FORMAT,
         "num_players": network.num_players,
-        "observation_size": network.input.in_features,
+        "observation_size": observation_size(network.num_players),
         "width": network.width,
         "blocks": len(network.blocks),
         "placements": network.placements,
+        "belief": network.belief,
         "trained": trained,
     }
     tensors = {name: tensor.detach().float().cpu().contiguous() for name, tensor in network.state_dict().items()}
@@ -237,11 +251,12 @@ def load_weights(path: str | os.PathLike[str], num_players: int | None = None) -
             raise ConfigError(f"{path} is for {about['num_players']} players; the game is for 2, 3 or 4")
         if num_players is not None and about["num_players"] != num_players:
             raise ConfigError(f"{path} is for {about['num_players']} players, this run for {num_players}")
-        network = PolicyNetwork(about["num_players"], about["width"], about["blocks"], about.get("placements", 0))
-        if about["observation_size"] != network.input.in_features:
+        sizes = about["width"], about["blocks"], about.get("placements", 0), about.get("belief", False)
+        network = PolicyNetwork(about["num_players"], *sizes)
+        if about["observation_size"] != observation_size(about["num_players"]):
             raise ConfigError(
                 f"{path} was trained on observations of {about['observation_size']} values; "
-                f"this version's have {network.input.in_features}"
+                f"this version's have {observation_size(about['num_players'])}"
             )
         network.load_state_dict(tensors)
     except ConfigError:

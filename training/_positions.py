@@ -6,6 +6,7 @@ shard) alone, so shards can be made in any order, by any number of processes, an
 | array    | dtype, shape      | meaning                                                                          |
 |----------|-------------------|----------------------------------------------------------------------------------|
 | codes    | uint8 [N, F]      | the observation of the seat to act, as bare codes                                |
+| belief   | uint8 [N, n, 28]  | where tiles are likely to be (`encoding.likely`), in 255ths                      |
 | mask     | uint8 [N, 16]     | its legal actions (always more than one), packed bits                            |
 | values   | float32 [M]       | the search's mean value of every legal action, position by position, in order of ids |
 | worlds   | uint16 [M]        | how many worlds each mean is over                                                |
@@ -32,6 +33,8 @@ from fiveup_env.agents.base import Policy, is_policy, keys_of
 from fiveup_env.agents.estimates import Estimator, in_the_race
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search import PIMC
+from fiveup_env.encoding.beliefs import LIKELY
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.evaluation.kernels import take_choices
@@ -116,8 +119,9 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
         turns = games["turn"].astype(np.int64)
         views = Views(games, turns)
         codes, masks = views.observe(np.uint8)
+        beliefs = np.rint(255 * views.belief(LIKELY)).astype(np.uint8)
         values, worlds, spreads = label(views, keys_of(views, seeds[0]), masks)
-        steps.append((codes, masks, values, worlds, spreads))
+        steps.append((codes, beliefs, masks, values, worlds, spreads))
         actions = best_actions(values, worlds)
         keys = keys_of(views, seeds[1])
         players = who[rows, turns % variant.num_sides]
@@ -129,10 +133,13 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
         actions[stray] = (masks[stray] * rng.random((len(stray), NUM_ACTIONS))).argmax(1)
         assert take_choices(games, rows, actions, 0) == -1
         fresh = np.flatnonzero(games["phase"] != PLAYING)
-    codes, masks, values, worlds, spreads = (np.concatenate(part)[: source.shard] for part in zip(*steps, strict=True))
+    codes, beliefs, masks, values, worlds, spreads = (
+        np.concatenate(part)[: source.shard] for part in zip(*steps, strict=True)
+    )
     legal = masks > 0
     return {
         "codes": codes,
+        "belief": beliefs,
         "mask": np.packbits(legal, axis=1),
         "values": values[legal],
         "worlds": worlds[legal].astype(np.uint16),
@@ -211,6 +218,7 @@ class Positions:
 
     Attributes:
         codes: uint8 [N, F].
+        belief: uint8 [N, n, 28], in 255ths.
         values: float16 [N, 121]: the search's value of every action minus that of its choice, never above 0 and
             -inf where illegal.
         value: of the search's choice, float32 [N].
@@ -218,6 +226,7 @@ class Positions:
     """
 
     codes: np.ndarray
+    belief: np.ndarray
     values: np.ndarray
     value: np.ndarray
     spread: np.ndarray
@@ -231,6 +240,7 @@ def load_positions(files: list[Path], num_players: int) -> Positions:
     with_sizes = [(file, _rows(file)) for file in files]
     count = sum(rows for _, rows in with_sizes)
     codes = np.empty((count, observation_size(num_players)), np.uint8)
+    belief = np.empty((count, *belief_shape(num_players)), np.uint8)
     values = np.full((count, NUM_ACTIONS), -np.inf, np.float16)
     value, spread = np.empty(count, np.float32), np.empty(count, np.float32)
     at = 0
@@ -240,11 +250,11 @@ def load_positions(files: list[Path], num_players: int) -> Positions:
             legal = np.unpackbits(shard["mask"], axis=1, count=NUM_ACTIONS).astype(np.bool_)
             dense, worlds = np.full(legal.shape, -np.inf, np.float32), np.zeros(legal.shape, np.uint16)
             dense[legal], worlds[legal] = shard["values"], shard["worlds"]
-            codes[here], spread[here] = shard["codes"], shard["spread"]
+            codes[here], belief[here], spread[here] = shard["codes"], shard["belief"], shard["spread"]
         value[here] = dense[np.arange(rows), best_actions(dense, worlds)]
         values[here] = np.minimum(dense - value[here, None], 0)
         at += rows
-    return Positions(codes, values, value, spread)
+    return Positions(codes, belief, values, value, spread)
 
 
 def _rows(file: Path) -> int:

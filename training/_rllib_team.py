@@ -26,7 +26,7 @@ from fiveup_env.envs.options import EnvOptions
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
 
-from ._mix import Mix
+from ._mix import Mix, Seen
 from ._network import PolicyNetwork, masked, sample_actions
 from ._rollout import Clock, Rollout, self_play_matches
 from ._standing import Standing
@@ -102,7 +102,7 @@ class TeamRunner(EnvRunner, Checkpointable):
 
     def make_env(self) -> None:
         """All matches of this runner; they are dealt when they are first played."""
-        self.env = self_play_matches(self.run)
+        self.env = self_play_matches(self.run, belief=False)
         self.rollout = Rollout(self.env, self.run.ppo.steps, self.mix, Standing(self.env, self.run.reward))
         self._dealt, self._scale = False, (1 / units(self.run.players)).astype(np.float32)
 
@@ -141,9 +141,8 @@ class TeamRunner(EnvRunner, Checkpointable):
         self.rollout.carry()
         return self.worker_index, fragment, figures
 
-    def _act(
-        self, observation: torch.Tensor, mask: torch.Tensor, state: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _act(self, seen: Seen, state: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        observation, mask, _ = seen
         with torch.inference_mode():
             found = self.module.forward_exploration({Columns.OBS: {OBSERVATION: observation, MASK: mask}})
             action, log_prob = sample_actions(found[Columns.ACTION_DIST_INPUTS], mask, self.generator)

@@ -16,20 +16,21 @@ from typing import Any
 import numpy as np
 import torch
 
+from fiveup_env.encoding.beliefs import LIKELY
 from fiveup_env.encoding.history import state_size, write_states
 from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS
 
 from ._credit import side_advantages
-from ._mix import SELF, Mix
+from ._mix import SELF, Mix, Seen
 from ._standing import TABLE, Standing
 
-Act = Callable[[torch.Tensor, torch.Tensor, "torch.Tensor | None"], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
-"""Observation [N, F], mask [N, 121], global state [N, G] or None -> actions, log-probabilities, values, all [N]."""
+Act = Callable[[Seen, "torch.Tensor | None"], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
+"""What the policy sees of N decisions, global state [N, G] or None -> actions, log-probabilities, values, all [N]."""
 
 
-def self_play_matches(config: Any) -> SelfPlayVectorEnv:
-    """The matches that a config of self-play (`_selfplay_config.Config`) asks for."""
+def self_play_matches(config: Any, belief: bool) -> SelfPlayVectorEnv:
+    """The matches that a config of self-play (`_selfplay_config.Config`) asks for, with what is likely or without."""
     return SelfPlayVectorEnv(
         config.matches,
         num_players=config.players,
@@ -39,6 +40,7 @@ def self_play_matches(config: Any) -> SelfPlayVectorEnv:
         draws="auto",
         skip_single=True,
         validate=False,  # what is sampled under the mask is legal
+        belief=LIKELY if belief else "none",
         **config.variant.model_dump(),
     )
 
@@ -80,6 +82,7 @@ class Rollout:
         observation: float32 [L + 1, N, F]; the last slot is where the next iteration begins. The buffers of
             decisions below are as long as that too, and mean nothing there.
         mask: int8 [L + 1, N, 121].
+        belief: float32 [L + 1, N, n, 28], None unless the env has it.
         state: float32 [L + 1, N, G], None unless `privileged`.
         action: int64; log_prob, value: float32, as the acting network had them.
         advantage: float32 [L, N].
@@ -101,6 +104,8 @@ class Rollout:
         slots, count = self._end + 1, env.num_matches
         self.observation = torch.zeros(slots, count, env.observation_size)
         self.mask = torch.zeros(slots, count, NUM_ACTIONS, dtype=torch.int8)
+        first = env.arrays().belief
+        self.belief = torch.zeros(slots, *first.shape) if len(first) else None
         size = state_size(env.options.num_players) + self._outlook
         self.state = torch.zeros(slots, count, size) if privileged else None
         self.action = torch.zeros(slots, count, dtype=torch.int64)
@@ -113,7 +118,12 @@ class Rollout:
         self._reward = np.zeros((self._end, count, env.num_sides), np.float32)
         self._ended = np.zeros((self._end, count), np.bool_)
         self._outs = [
-            dataclasses.replace(env.arrays(), observation=self.observation[t].numpy(), action_mask=self.mask[t].numpy())
+            dataclasses.replace(
+                env.arrays(),
+                observation=self.observation[t].numpy(),
+                action_mask=self.mask[t].numpy(),
+                belief=first if self.belief is None else self.belief[t].numpy(),
+            )
             for t in range(self._first, slots)
         ]
 
@@ -133,12 +143,13 @@ class Rollout:
                     if self._outlook:
                         self.state[t, :, -self._outlook :] = torch.from_numpy(self._standing.outlook(now.side))
             with clock("infer"):
+                seen = self.observation[t], self.mask[t], None if self.belief is None else self.belief[t]
                 self.action[t], self.log_prob[t], self.value[t] = act(
-                    self.observation[t], self.mask[t], None if self.state is None else self.state[t]
+                    seen, None if self.state is None else self.state[t]
                 )
             actions = self.action[t].numpy()
             with clock("opponents"):
-                self._mix.override(actions, games, now.side, self.observation[t], self.mask[t], generator)
+                self._mix.override(actions, games, now.side, seen, generator)
             with clock("collect"):
                 self._side[t], self._decides[t] = now.side, self._mix.learns(now.side)
                 then = self._env.step(actions, out=then)
@@ -174,6 +185,7 @@ class Rollout:
                 buffer[side, to] = buffer[source, to]
         begin, end = self._outs[0], self._outs[-1]
         begin.observation[:], begin.action_mask[:] = end.observation, end.action_mask
+        begin.belief[:] = end.belief
         begin.facts[:] = end.facts
 
     def buffers(self) -> dict[str, torch.Tensor]:
@@ -185,7 +197,8 @@ class Rollout:
             "log_prob": self.log_prob,
             "value": self.value,
         }
-        return named if self.state is None else named | {"state": self.state}
+        maybe = {"belief": self.belief, "state": self.state}
+        return named | {name: buffer for name, buffer in maybe.items() if buffer is not None}
 
     def _figures(self) -> dict[str, float]:
         """Returns of the learner's sides per episode and block of the mix, and the length of rounds."""

@@ -45,6 +45,9 @@ class Network(Section):
         ge=0,
         description="width of the layers that score placements; 0: an output per action id",
     )
+    belief: bool = Field(
+        default=False, description="whether it sees where tiles are likely to be, given what the others chose"
+    )
     critic_playouts: bool = Field(
         default=False,
         description="it is also told what every side would get if `greedy` played the round out from here",
@@ -54,7 +57,7 @@ class Network(Section):
         default=[], description="sections of the observation that the network is not to see, for ablations"
     )
     start_from: str | None = Field(
-        default=None, description="weights file (.safetensors) to begin with; its sizes are taken, width and blocks not"
+        default=None, description="weights file (.safetensors) to begin with; its sizes are taken, those here not"
     )
 
 

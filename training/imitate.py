@@ -60,6 +60,9 @@ class Network(Section):
     placements: int = Field(
         default=128, ge=0, description="width of the layers that score placements; 0: an output per action id"
     )
+    belief: bool = Field(
+        default=True, description="whether it sees where tiles are likely to be, given what the others chose"
+    )
 
 
 class Stage(Section):

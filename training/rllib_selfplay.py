@@ -98,6 +98,7 @@ class Config(selfplay.Config):
             "device": self.device != "auto",
             "mixed_precision": self.mixed_precision,
             "network.privileged_critic": sizes.privileged_critic,
+            "network.belief": sizes.belief,
             "network.ignore": bool(sizes.ignore),
             "network.start_from": sizes.start_from is not None,
             "ppo.value_warmup": ppo.value_warmup > 0,

@@ -58,7 +58,7 @@ from fiveup_env.evaluation import evaluate
 from fiveup_env.scripts import ConfigError
 
 from ._checkpoint import save_checkpoint, write_file
-from ._mix import Mix, NetworkPolicy
+from ._mix import Mix, NetworkPolicy, Seen
 from ._network import Critic, PolicyNetwork, load_weights, masked, sample_actions, save_weights
 from ._rollout import Clock, Rollout, self_play_matches
 from ._run import begin_folder, busy, final_evaluation, found_device, opened, progress_bar
@@ -115,7 +115,8 @@ class Run:
         self.config, self.clock = config, Clock()
         self.decisions, self.iterations, self.seconds = 0, 0, 0.0
         self.curve: list[dict[str, float]] = []
-        self.env = self_play_matches(config)
+        self.learner = Learner(config)
+        self.env = self_play_matches(config, self.learner.network.belief)
         past = config.snapshots
         try:
             self.mix = Mix(config.opponents, config.matches, config.players, past.keep, past.at_once, config.seed)
@@ -123,9 +124,8 @@ class Run:
                 make_agent(name, config.players)
         except AgentError as error:
             raise ConfigError(f"opponents: {error}") from error
-        self.learner, standing = Learner(config), Standing(self.env, config.reward)
-        seen = (config.network.privileged_critic, config.network.critic_playouts)
-        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, standing, *seen)
+        critic = (config.network.privileged_critic, config.network.critic_playouts)
+        self.rollout = Rollout(self.env, config.ppo.steps, self.mix, Standing(self.env, config.reward), *critic)
 
     def compile(self) -> None:
         """Use all compiled code once, before the clock of the run starts; draws no random numbers of the run."""
@@ -226,7 +226,7 @@ class Learner:
         self.config, sizes = config, config.network
         self.device = found_device(config.device)
         torch.manual_seed(config.seed)
-        self.network = PolicyNetwork(config.players, sizes.width, sizes.blocks, sizes.placements)
+        self.network = PolicyNetwork(config.players, sizes.width, sizes.blocks, sizes.placements, sizes.belief)
         if sizes.start_from:
             self.network = load_weights(sizes.start_from, config.players)
         self.network.to(self.device).ignore(sizes.ignore)
@@ -248,13 +248,11 @@ class Learner:
         """What networks compute in."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.mixed_precision)
 
-    def act(
-        self, observation: torch.Tensor, mask: torch.Tensor, state: torch.Tensor | None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def act(self, seen: Seen, state: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Actions, their log-probabilities and values [N]; see `_rollout.Act`."""
         with torch.inference_mode(), self.precision():
-            legal = mask.to(self.device)
-            logits, value = self.network(observation.to(self.device), legal)
+            observation, legal, belief = (None if x is None else x.to(self.device) for x in seen)
+            logits, value = self.network(observation, legal, belief)
             if self.critic and state is not None:
                 value = self.critic(state.to(self.device))
             action, log_prob = sample_actions(logits, legal, self.generator)
@@ -311,7 +309,8 @@ class Learner:
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The loss of PPO (Schulman and others, 2017), and metrics; all means over the minibatch."""
         ppo, mask = self.config.ppo, batch["mask"]
-        logits, value = self.network(batch["observation"], mask)
+        seen = batch["observation"], mask, batch.get("belief")
+        logits, value = self.network(*seen)
         legal = masked(logits, mask)
         log_probs, probs = legal.log_softmax(1), legal.softmax(1)
         log_ratio = log_probs.gather(1, batch["action"][:, None])[:, 0] - batch["log_prob"]
@@ -329,7 +328,7 @@ class Learner:
             }
         if self.teacher:
             with torch.no_grad():
-                advised = masked(self.teacher(batch["observation"], mask)[0], mask).log_softmax(1)
+                advised = masked(self.teacher(*seen)[0], mask).log_softmax(1)
             divergence = (probs * (log_probs - advised)).sum(1).mean()
             metrics["policy/teacher_kl"] = divergence
             loss = loss + weights["teacher_weight"] * divergence
@@ -349,7 +348,7 @@ class Learner:
     def value_loss(self, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The warm-up: the value head learns on top of a policy and hidden layers that stay as they are."""
         with torch.no_grad():
-            hidden = self.network.hidden(batch["observation"])
+            hidden = self.network.hidden(self.network.inputs(batch["observation"], batch.get("belief")))
         return self.values_loss(batch, self.network.value(hidden)[:, 0])
 
     # checkpoints

@@ -19,7 +19,7 @@ class FiveUpTianshouEnv(BaseVectorEnv):
     """N matches of `FiveUpVectorEnv` as a Tianshou `BaseVectorEnv`, for its collectors.
 
     Observations are a `Batch` of `obs` float32 [N, F] and `mask` bool [N, 121], the names by which Tianshou's
-    Q-learning finds masks (and `belief` with belief="exact"). A row is a decision of the learner's side and its
+    Q-learning finds masks (and `belief` with a belief). A row is a decision of the learner's side and its
     reward is all that the side got up to its next one, so n-step returns and advantages are right as they stand. Infos
     hold `env_id` and the `seat` that observes. Collectors reset matches that are over by themselves.
 

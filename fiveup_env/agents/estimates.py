@@ -10,11 +10,11 @@ import math
 import numpy as np
 
 from fiveup_env.agents.equity import table_for
-from fiveup_env.agents.inference import infer
 from fiveup_env.agents.kernels import RANDOM, greedy_action
 from fiveup_env.agents.pimc import Race, leader, only_one, run_race, start_race
 from fiveup_env.agents.search import PIMC, Scratch
 from fiveup_env.encoding.deal_counts import prepare
+from fiveup_env.encoding.inference import infer
 from fiveup_env.encoding.view import Views
 from fiveup_env.rules.game import Game, Variant
 from fiveup_env.rules.kernels import entry, int64, kernel
@@ -66,7 +66,7 @@ def estimate_many(
         keys: uint64 [N], all the chance there is.
         rollouts: for all candidates together, int64 [N]; those that are clearly worse leave theirs to the others.
         candidates: int8 [N, 121], not zero for the actions to be looked at; illegal ones are passed over.
-        drawn_from: worlds that each one is drawn from, see `inference.sample_likely`.
+        drawn_from: worlds that each one is drawn from, see `likely_worlds.sample_likely`.
         prior: worlds that the heuristic's opinion counts in who leaves the race and what is best; not in `values`.
         beliefs, cells, inferences, races, stack, frames: scratch.
         playout, near, most_tiles, table: see `pimc.finish`.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fiveup_env.agents.base import AgentError, Policy, drawn
+from fiveup_env.encoding.beliefs import BELIEF_WRITERS, EXACT
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -36,6 +37,7 @@ class MaskablePPOPolicy(Policy):
         source: path of a file that `MaskablePPO.save` wrote, a model, or a model's `policy`.
         sample: draw from the policy instead of taking its most likely action.
         device: where to compute.
+        belief: the env's option that it was trained with, if its observations have `belief`: "exact" or "likely".
 
     Attributes:
         num_players: what the length of its observations says.
@@ -50,9 +52,13 @@ class MaskablePPOPolicy(Policy):
         *,
         sample: bool = False,
         device: str = "cpu",
+        belief: str = EXACT,
     ) -> None:
         if not isinstance(sample, bool):
             raise AgentError(f"sample must be true or false, not {sample!r}")
+        if belief not in BELIEF_WRITERS:
+            raise AgentError(f"belief must be one of {', '.join(BELIEF_WRITERS)}, not {belief!r}")
+        self._belief = belief
         if isinstance(source, str | os.PathLike):
             what = os.fspath(source)
             self._policy: Any = _load(Path(what), device).policy
@@ -87,7 +93,7 @@ class MaskablePPOPolicy(Policy):
         if "history" in self._inputs:
             known["history"], known["history_mask"] = views.history(self._inputs["history"].shape[0])
         if "belief" in self._inputs:
-            known["belief"] = views.belief()
+            known["belief"] = views.belief(self._belief)
         return {key: known[key] for key in self._inputs}
 
     def _probabilities(self, inputs: Any, masks: np.ndarray) -> np.ndarray:

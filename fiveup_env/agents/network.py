@@ -12,11 +12,15 @@ or, with `placements` D > 0, one that scores every legal placement by what it le
 
     z = relu(placement(features) + context(relu(h)))
     logits = score(z + relu(mix(z)))
+
+With `belief` x is the observation and behind it what is likely about the hidden tiles, n * 28 values (see
+`encoding.likely`), and so are the features of placements.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +30,8 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.base import AgentError, Policy, drawn
+from fiveup_env.encoding.beliefs import LIKELY
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.encoding.view import Views
@@ -43,19 +49,27 @@ class Weights:
 
     Attributes:
         tensors: by key of the network's `state_dict`, float32, of the shapes that `about` asks for.
-        about: `num_players`, `observation_size`, `width`, `blocks`, `placements`; under `trained` how it came to be.
+        about: `num_players`, `observation_size`, `width`, `blocks`, `placements`, `belief`; under `trained` how it
+            came to be.
     """
 
     tensors: Mapping[str, np.ndarray]
     about: Mapping[str, Any]
 
 
-def shapes(num_players: int, width: int, blocks: int, placements: int) -> dict[str, tuple[int, ...]]:
+def num_inputs(num_players: int, belief: bool) -> int:
+    """Length of the network's input: an observation, and with `belief` the likely places of all tiles behind it."""
+    return observation_size(num_players) + (math.prod(belief_shape(num_players)) if belief else 0)
+
+
+def shapes(
+    num_players: int, width: int, blocks: int, placements: int, belief: bool = False
+) -> dict[str, tuple[int, ...]]:
     """Tensors of a network, by key."""
     inner = [(f"blocks.{i}.{part}", width, width) for i in range(blocks) for part in ("first", "second")]
-    layers = [("input", width, observation_size(num_players)), *inner]
+    layers = [("input", width, num_inputs(num_players, belief)), *inner]
     if placements:
-        layers += [("context", placements, width), ("placement", placements, num_features(num_players))]
+        layers += [("context", placements, width), ("placement", placements, num_features(num_players, belief))]
         layers += [("mix", placements, placements), ("score", 1, placements), ("value", 1, width)]
     else:
         layers += [("policy", NUM_ACTIONS, width), ("value", 1, width)]
@@ -83,7 +97,7 @@ def read_weights(path: str | os.PathLike[str]) -> Weights:
     except Exception as error:  # its own exception class, and others for what NumPy does not know
         raise AgentError(f"{path} is broken or no safetensors file ({_one_line(error)})") from error
     about = _about(path, metadata)
-    wanted = shapes(about["num_players"], about["width"], about["blocks"], about["placements"])
+    wanted = shapes(*(about[name] for name in ("num_players", "width", "blocks", "placements", "belief")))
     there = {name: tensor.shape for name, tensor in tensors.items()}
     if there != wanted:
         wrong = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
@@ -109,10 +123,13 @@ def _about(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> dict[st
     if players not in (2, 3, 4):
         raise AgentError(f"{path} is for {players} players; the game is for 2, 3 or 4")
     about.setdefault("placements", 0)
+    about.setdefault("belief", False)
     for name, low in (("width", 1), ("blocks", 0), ("placements", 0)):
         size = about.get(name)
         if isinstance(size, bool) or not isinstance(size, int) or not low <= size <= 1 << 16:
             raise AgentError(f"{path} is broken: {name} is {size!r}")
+    if not isinstance(about["belief"], bool):
+        raise AgentError(f"{path} is broken: belief is {about['belief']!r}")
     if about.get("observation_size") != observation_size(players):
         raise AgentError(
             f"{path} was trained on observations of {about.get('observation_size')} values; "
@@ -140,6 +157,7 @@ class NumpyNetwork:
         self._biases = {key.removesuffix(".bias"): w[key] for key in w if key.endswith(".bias")}
         self._blocks, self._placements = int(weights.about["blocks"]), int(weights.about["placements"])
         self._num_players = int(weights.about["num_players"])
+        self.belief = bool(weights.about["belief"])
 
     def _linear(self, name: str, x: np.ndarray) -> np.ndarray:
         out: np.ndarray = x @ self._layers[name]
@@ -148,25 +166,29 @@ class NumpyNetwork:
         return out
 
     def hidden(self, observation: np.ndarray) -> np.ndarray:
-        """What the heads read, float32 [N, W], from observations float32 [N, F]."""
+        """What the heads read, float32 [N, W], from inputs float32 [N, `num_inputs`]."""
         h = _relu(self._linear("input", observation))
         for i in range(self._blocks):
             h += self._linear(f"blocks.{i}.second", _relu(self._linear(f"blocks.{i}.first", h)))
         return _relu(h)
 
-    def __call__(self, observation: np.ndarray, mask: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def __call__(
+        self, observation: np.ndarray, mask: np.ndarray | None = None, belief: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Logits float32 [N, 121] and values float32 [N]; illegal actions are for the caller to mask.
 
         Args:
             observation: float32 [N, F].
             mask: int8 [N, 121] of legal actions; networks with `placements` need it.
+            belief: float32 [N, n, 28], see `encoding.likely`; networks with `belief` need it.
         """
-        h = self.hidden(observation)
+        inputs = observation if belief is None else np.concatenate([observation, belief.reshape(len(belief), -1)], 1)
+        h = self.hidden(inputs)
         value = self._linear("value", h)[:, 0]
         if not self._placements:
             return self._linear("policy", h), value
         assert mask is not None, "what can be laid is in the mask"
-        pairs = Placements(observation, mask, self._num_players)
+        pairs = Placements(observation, mask, self._num_players, belief)
         z = self._linear("placement", pairs.features)
         z += self._linear("context", h)[pairs.rows]
         z = _relu(z)
@@ -227,7 +249,8 @@ class NetworkPolicy(Policy):
                 f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
             )
         observation, masks = views.observe()
-        logits, values = self.network(observation, masks)
+        belief = views.belief(LIKELY) if self.network.belief else None
+        logits, values = self.network(observation, masks, belief)
         logits[masks == 0] = -np.inf
         return logits, values
 

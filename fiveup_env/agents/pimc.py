@@ -21,9 +21,10 @@ from numpy import int64
 from fiveup_env.agents.endgame import solvable, solve
 from fiveup_env.agents.equity import worth
 from fiveup_env.agents.heuristic import WEIGHTS, rate
-from fiveup_env.agents.inference import Inference, infer, sample_likely
 from fiveup_env.agents.kernels import HEURISTIC, RANDOM, choose, decision_key, greedy_action
 from fiveup_env.encoding.deal_counts import BeliefRecord, prepare
+from fiveup_env.encoding.inference import Inference, infer
+from fiveup_env.encoding.likely_worlds import sample_likely
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.game import PLAYING, Game
 from fiveup_env.rules.kernels import entry, kernel
@@ -241,7 +242,7 @@ def race_many(
         first: where to begin.
         keys: uint64 [N], all the chance there is.
         worlds: rollouts for each legal action.
-        candidates: worlds that each one is drawn from, see `inference.sample_likely`.
+        candidates: worlds that each one is drawn from, see `likely_worlds.sample_likely`.
         prior: worlds that the heuristic's opinion counts.
         resume: go on with the race in `races`, which was for the game `first`.
         beliefs, cells, inferences, races, stack, frames: scratch.

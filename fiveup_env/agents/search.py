@@ -11,11 +11,11 @@ import numpy as np
 from fiveup_env.agents.base import AgentError, Policy
 from fiveup_env.agents.endgame import new_frames, new_stack
 from fiveup_env.agents.equity import table_for
-from fiveup_env.agents.inference import new_inferences
 from fiveup_env.agents.ismcts import NODE, new_tree, search_many
 from fiveup_env.agents.kernels import KERNEL_AGENTS
 from fiveup_env.agents.pimc import BLOCK, new_race, race_many
 from fiveup_env.encoding.deal_counts import new_beliefs, new_cells
+from fiveup_env.encoding.inference import new_inferences
 from fiveup_env.encoding.view import View, Views
 from fiveup_env.rules.game import MAX_PLAYERS, Variant
 from fiveup_env.rules.match import Match

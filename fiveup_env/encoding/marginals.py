@@ -6,6 +6,7 @@ so they have an entry of their own, which is called (and compiled) only where th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -171,31 +172,25 @@ def write_all_parallel(
     return done == len(scratch)
 
 
-class Marginals:
-    """Writes the section `belief` for many matches, and keeps the scratch for it.
+class BeliefWriter(ABC):
+    """What writes the section `belief` for many matches."""
 
-    Args:
-        threads: cores to use; results do not depend on it.
-    """
+    threads: int
+    """Cores to use; results do not depend on it."""
 
-    def __init__(self, threads: int = 1) -> None:
-        self._scratch = np.zeros(threads, SCRATCH)
-        self._cells: np.ndarray = np.empty((threads, FEW_CELLS), np.int64)
-
+    @abstractmethod
     def write(self, games: np.ndarray, seats: Any, out: np.ndarray) -> None:
         """Write what is seen by a seat of every match; nothing hidden is read.
 
         Args:
             games: records [N] of dtype `GAME`, in C order.
             seats: the seat that looks, integers [N].
-            out: float32 [N, n, 28] in C order, with n the largest number of players or more; see `write_marginals`.
+            out: float32 [N, n, 28] in C order, with n the largest number of players or more: row r of a match is
+                P(tile in the hand of seat + r + 1), the row of its number of players less one P(tile in the boneyard);
+                rows behind are zero.
         """
-        seats, fresh = np.ascontiguousarray(seats, np.int64), True
-        while not self._write_some(games, seats, fresh, out):
-            threads, length = self._cells.shape
-            self._cells, fresh = np.empty((threads, 2 * length), np.int64), False
 
-    def write_rows(self, games: np.ndarray, seats: Any, rows: np.ndarray, out: np.ndarray) -> None:
+    def write_rows(self, games: np.ndarray, seats: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
         """The same for matches [K] that belong into the rows [K] of `out`."""
         part = out[rows]
         self.write(games, seats, part)
@@ -207,13 +202,33 @@ class Marginals:
         self.write(games, (seat,), out)
         return out[0]
 
-    def _write_some(self, games: np.ndarray, seats: np.ndarray, fresh: bool, out: np.ndarray) -> bool:
-        arguments = games, seats, fresh, self._scratch, self._cells, out
-        if len(self._scratch) == 1:
-            return bool(write_all(*arguments))
-        with threads_used(len(self._scratch)):
-            return bool(write_all_parallel(*arguments))
-
     def __reduce__(self) -> tuple[Any, ...]:
         # Scratch is nobody's state: a copy makes its own.
-        return Marginals, (len(self._scratch),)
+        return type(self), (self.threads,)
+
+
+class Marginals(BeliefWriter):
+    """Writes the exact marginals, belief="exact", and keeps the scratch for it.
+
+    Args:
+        threads: cores to use; results do not depend on it.
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self._scratch = np.zeros(threads, SCRATCH)
+        self._cells: np.ndarray = np.empty((threads, FEW_CELLS), np.int64)
+
+    def write(self, games: np.ndarray, seats: Any, out: np.ndarray) -> None:
+        """See `BeliefWriter.write` and `write_marginals`."""
+        seats, fresh = np.ascontiguousarray(seats, np.int64), True
+        while not self._write_some(games, seats, fresh, out):
+            threads, length = self._cells.shape
+            self._cells, fresh = np.empty((threads, 2 * length), np.int64), False
+
+    def _write_some(self, games: np.ndarray, seats: np.ndarray, fresh: bool, out: np.ndarray) -> bool:
+        arguments = games, seats, fresh, self._scratch, self._cells, out
+        if self.threads == 1:
+            return bool(write_all(*arguments))
+        with threads_used(self.threads):
+            return bool(write_all_parallel(*arguments))

@@ -31,6 +31,9 @@ so it holds nothing that the seat cannot know.
 | kind            | 3           | lead, on an end, on a spinner                                                       |
 | to_go           | 2           | display points to go before it, in 61sts: own side, nearest other side              |
 | boneyard        | 1           | tiles left to draw, in 16ths                                                        |
+| likely          | (n - 1) * 4 | with a belief (see `encoding.likely`) only: for every other seat the chances that it |
+|                 |             | has a tile that fits, one that scores; the points that its tiles could bring on     |
+|                 |             | average, summed, in 8ths; the most that one of them could, on average, in 8ths      |
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import (
     BONEYARD,
     END_SUM,
@@ -87,6 +91,8 @@ _SIZES = {
 }
 _PER_SEAT = 7
 _BEHIND = 6
+_PER_LIKELY_SEAT = 4
+_MOST_POINTS = 16
 _AT = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()])[:-1].tolist(), strict=True))
 _ENDS, _OPEN_END, _OPEN_SPINNER, _COUNTING = _AT["ends"], _AT["open_end"], _AT["open_spinner"], _AT["counting"]
 _MOD, _SUM, _CREDIT, _OVERSHOOT, _EXACT = (_AT[n] for n in ("sum_mod_5", "sum", "credit", "overshoot", "exact"))
@@ -95,9 +101,10 @@ _BEST, _SCORES, _LEFT, _STUCK, _TILE = (_AT[n] for n in ("own_best", "own_scores
 _OTHERS = _TILE + NUM_TILES
 
 
-def num_features(num_players: int) -> int:
-    """Length K of a row of features."""
-    return _OTHERS + _PER_SEAT * (num_players - 1) + _BEHIND
+def num_features(num_players: int, belief: bool = False) -> int:
+    """Length K of a row of features, without a belief or with one."""
+    per_seat = _PER_SEAT + (_PER_LIKELY_SEAT if belief else 0)
+    return _OTHERS + per_seat * (num_players - 1) + _BEHIND
 
 
 @kernel
@@ -200,6 +207,31 @@ def write_other(may_hold: int, held: int, worth: np.ndarray, out: np.ndarray, at
 
 
 @kernel
+def write_likely_other(likely: np.ndarray, worth: np.ndarray, none_of: np.ndarray, out: np.ndarray, at: int) -> None:
+    """What the tiles that another seat is likely to hold are worth on the new layout.
+
+    Args:
+        likely: chance that it holds each tile [28]; chances are taken as independent.
+        worth: points that each tile could bring, -1 if it fits nowhere [28].
+        none_of: scratch [_MOST_POINTS]: chance that it holds no tile of so many points.
+        out, at: where to write.
+    """
+    none_of[:] = 1.0
+    mean = 0.0
+    for tile in range(NUM_TILES):
+        if likely[tile] > 0 and worth[tile] >= 0:
+            points = min(worth[tile], _MOST_POINTS - 1)
+            none_of[points] *= 1 - likely[tile]
+            mean += likely[tile] * points
+    best, none = 0.0, 1.0
+    for points in range(_MOST_POINTS - 1, 0, -1):
+        best += none * (1 - none_of[points]) * points
+        none *= none_of[points]
+    out[at], out[at + 1] = 1 - none * none_of[0], 1 - none
+    out[at + 2], out[at + 3] = mean / 8, best / 8
+
+
+@kernel
 def code_at(row: np.ndarray, inverse: np.ndarray, at: int) -> int:
     """The bare code of a value of the observation."""
     return int64(row[at] * inverse[at])
@@ -218,6 +250,7 @@ def set_at(row: np.ndarray, at: int) -> int:
 def _write_features(
     observation: np.ndarray,
     mask: np.ndarray,
+    belief: np.ndarray,
     players: int,
     start: np.ndarray,
     inverse: np.ndarray,
@@ -230,6 +263,7 @@ def _write_features(
     base_ends, base_spinners = np.zeros(7, np.int64), np.zeros(7, np.int64)
     ends, spinners, worth = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros(NUM_TILES, np.int64)
     may_hold, held = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    none_of = np.zeros(_MOST_POINTS)
     sides = 3 if players == 3 else 2
     for i in range(len(observation)):
         row = observation[i]
@@ -279,6 +313,11 @@ def _write_features(
             pair[at + (0 if action < LAY_DOUBLE else 1 if action < LAY_SPINNER else 2)] = 1.0
             pair[at + 3], pair[at + 4] = own / 61, nearest / 61
             pair[at + 5] = code_at(row, inverse, start[BONEYARD]) / 16
+            at += _BEHIND
+            if len(belief) > 0:
+                for other in range(players - 1):
+                    write_likely_other(belief[i, other], worth, none_of, pair, at)
+                    at += _PER_LIKELY_SEAT
             count += 1
     return count
 
@@ -290,6 +329,7 @@ class Placements:
         observation: float32 or uint8 [N, F] of seats that are to act.
         mask: int8 or bool [N, 121]; draws and passes have no row.
         num_players: 2, 3 or 4.
+        belief: float32 [N, n, 28], where every tile is likely to be (see `encoding.likely`); None for features without.
 
     Attributes:
         rows: int64 [M]: which position a placement belongs to, ascending.
@@ -297,17 +337,21 @@ class Placements:
         features: float32 [M, K], see above.
     """
 
-    def __init__(self, observation: np.ndarray, mask: np.ndarray, num_players: int) -> None:
+    def __init__(
+        self, observation: np.ndarray, mask: np.ndarray, num_players: int, belief: np.ndarray | None = None
+    ) -> None:
         legal = mask.view(np.int8) if mask.dtype == np.bool_ else mask
         count = int(np.count_nonzero(legal[:, :DRAW]))
         self.rows, self.actions = np.empty(count, np.int64), np.empty(count, np.int64)
-        self.features = np.empty((count, num_features(num_players)), np.float32)
+        self.features = np.empty((count, num_features(num_players, belief is not None)), np.float32)
+        if belief is None:
+            belief = np.empty((0, *belief_shape(num_players)), np.float32)
         # A code divided by its unit is a whole number: units are powers of two.
         inverse = np.ones(observation.shape[1], np.float32)
         if observation.dtype != np.uint8:
             inverse /= units(num_players)
         start = offsets(num_players)
-        _write_features(observation, legal, num_players, start, inverse, self.rows, self.actions, self.features)
+        _write_features(observation, legal, belief, num_players, start, inverse, self.rows, self.actions, self.features)
 
     def logits(self, scores: np.ndarray, count: int) -> np.ndarray:
         """Scores float32 [M] spread over float32 [count, 121]; -inf elsewhere, but 0 for draws and passes."""

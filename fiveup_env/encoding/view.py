@@ -11,8 +11,9 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.encoding.belief import may_hold
+from fiveup_env.encoding.beliefs import EXACT, belief_writer
 from fiveup_env.encoding.history import write_history
-from fiveup_env.encoding.marginals import Marginals, belief_shape
+from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import observation_size, split
 from fiveup_env.encoding.writer import write_observation
 from fiveup_env.rules.actions import Tile
@@ -110,13 +111,18 @@ class Views:
         _history(self.games, self.seats, out, masks)
         return out, masks
 
-    def belief(self) -> np.ndarray:
-        """Exact marginals, float32 [N, n, 28]: a row for each other seat, clockwise, the boneyard last.
+    def belief(self, kind: str = EXACT) -> np.ndarray:
+        """Where every tile may be, float32 [N, n, 28]: a row for each other seat, clockwise, the boneyard last.
 
-        The observation section of belief="exact": P(the tile is there | all that the seat has seen this round).
+        Args:
+            kind: "exact": P(the tile is there | all that the seat has seen this round), every deal that agrees with it
+                equally likely; "likely": about that with deals weighed by what the others chose (`encoding.likely`).
+
+        Raises:
+            ValueError: if there is no such kind.
         """
         out = np.zeros((len(self), *belief_shape(self.num_players)), np.float32)
-        Marginals().write(self.games, self.seats, out)
+        belief_writer(kind).write(self.games, self.seats, out)
         return out
 
 
@@ -204,9 +210,9 @@ class View:
         """Tiles that another seat may hold as far as this seat can tell (a cheap bound)."""
         return tiles_in(_may_hold(self._match._games, self.seat, other))
 
-    def belief(self) -> np.ndarray:
-        """Exact marginals, float32 [n, 28]; see `Views.belief`. For counts and samples: `exact_belief.Belief`."""
-        return Marginals().seen_by(self._match._games, self.seat)
+    def belief(self, kind: str = EXACT) -> np.ndarray:
+        """Where every tile may be, float32 [n, 28]; see `Views.belief`. For counts, samples: `exact_belief.Belief`."""
+        return belief_writer(kind).seen_by(self._match._games, self.seat)
 
     def legal_actions(self) -> list[int]:
         """Ids of the legal actions; empty if this seat is not to act."""

@@ -60,7 +60,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end           |
     | `history`      | with history_length L > 0: int16 [L, 3], public events of the round (`write_history`)   |
     | `history_mask` | the same: int8 [L], 1 for rows that hold an event                                       |
-    | `belief`       | with belief="exact": float32 [n, 28], where every tile may be (see `Views.belief`)      |
+    | `belief`       | with belief="exact", "likely": float32 [n, 28], where tiles may be (see `Views.belief`) |
 
     Rewards (`fiveup_env.encoding.rewards`) are per side, partners get the same. `last()` gives an agent all that its
     side got since its own last step, its own last action and what the others did included.

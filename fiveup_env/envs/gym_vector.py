@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from fiveup_env.agents.base import AgentError, Policy, agent_name, is_policy, keys_of
 from fiveup_env.agents.registry import AgentSpec
-from fiveup_env.encoding.marginals import Marginals, belief_shape
+from fiveup_env.encoding.marginals import BeliefWriter, belief_shape
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.encoding.view import Views
 from fiveup_env.envs.batches import (
@@ -52,7 +52,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     in `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, what the others score
     before its first decision comes with the first reward, and an episode that ends before that decision is skipped.
 
-    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with belief="exact" also `belief`
+    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with a belief also `belief`
     float32 [N, n, 28]; they, the rewards (float64 [N]) and the flags are overwritten two steps later (two sets of
     arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`; where episodes ended also, by Gymnasium's
     convention with a mask `_...` beside each, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`: `winner`
@@ -245,7 +245,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             info |= self._final_info(outcomes, ended)
         return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
 
-    def _deal_after_beliefs(self, marginals: Marginals) -> None:
+    def _deal_after_beliefs(self, marginals: BeliefWriter) -> None:
         """Write the beliefs at the end of episodes that are over; only then are the next ones dealt."""
         over = np.flatnonzero(self._rows["status"] == IDLE)
         if len(over):

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from fiveup_env.encoding.marginals import Marginals
+from fiveup_env.encoding.beliefs import BELIEF_WRITERS, belief_writer
+from fiveup_env.encoding.marginals import BeliefWriter
 from fiveup_env.encoding.rewards import REWARDS, reward_index
 from fiveup_env.rules.game import Variant
 from fiveup_env.rules.match import checked_scores
@@ -14,7 +15,7 @@ from fiveup_env.rules.match import checked_scores
 EPISODES = ("match", "round")
 OBSERVATIONS = ("flat", "dict")
 DRAWS = ("explicit", "auto")
-BELIEFS = ("none", "exact")
+BELIEFS = ("none", *BELIEF_WRITERS)
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class EnvOptions:
         max_rounds: truncate the episode when that many rounds are over without a winner; None never does.
         starting_scores: raw points per side at the start, None for zero.
         history_length: if positive, observations carry the latest public events of the round (see `write_history`).
-        belief: "none", or "exact": observations carry the exact marginals `belief` (see `Views.belief`), which take
-            about 2, 4 and 18 µs a step with 2, 3 and 4 players; a step of `SelfPlayVectorEnv` without takes 0.2 µs.
+        belief: "none"; "exact": observations carry the exact marginals `belief` (see `Views.belief`), which take about
+            2, 4 and 18 µs a step with 2, 3 and 4 players; or "likely": marginals weighed by what the others chose, an
+            approximation (see `encoding.likely`), about XX µs. A step of `SelfPlayVectorEnv` without takes 0.2 µs.
         hand_size, target, max_pip: a small variant; the defaults are the real game.
 
     Raises:
@@ -77,9 +79,9 @@ class EnvOptions:
         """Raw points per side at the start."""
         return checked_scores(self.starting_scores, self.variant)
 
-    def marginals(self, threads: int = 1) -> Marginals | None:
+    def marginals(self, threads: int = 1) -> BeliefWriter | None:
         """What writes the section `belief` of observations, None if they have none."""
-        return Marginals(threads) if self.belief == "exact" else None
+        return None if self.belief == "none" else belief_writer(self.belief, threads)
 
     @property
     def kernel_options(self) -> tuple[int, bool, bool, int]:

@@ -21,7 +21,7 @@ Shown: TypeAlias = np.ndarray | dict[str, np.ndarray]
 class FiveUpSB3VecEnv(VecEnv):
     """N matches of `FiveUpVectorEnv` as one SB3 VecEnv, without one Python object per match.
 
-    Observations are the float32 vectors [N, F] alone, with belief="exact" a dict of `observation` [N, F] and `belief`
+    Observations are the float32 vectors [N, F] alone, with a belief a dict of `observation` [N, F] and `belief`
     float32 [N, n, 28]; the masks come by `env_method("action_masks")`, where
     sb3-contrib looks for them. Ended episodes are dealt anew in the same step; their infos hold
     `terminal_observation`, `episode` (`r`, `l`, `t`, as by SB3's Monitor), `is_success` and `TimeLimit.truncated`.

@@ -46,7 +46,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
     | `action_mask`  | int8 [121], the legal actions; all zero at the end, as in PettingZoo                           |
     | `history`      | with history_length = L > 0: int16 [L, 3], public events of the round (`write_history`)        |
     | `history_mask` | int8 [L], 1 for rows that hold an event                                                        |
-    | `belief`       | with belief="exact": float32 [n, 28], where every tile may be (see `Views.belief`)             |
+    | `belief`       | with belief="exact" or "likely": float32 [n, 28], where every tile may be (see `Views.belief`) |
 
     Infos:
 

@@ -32,7 +32,7 @@ def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.D
     """What one seat observes.
 
     Keys: `observation` (vector, or Dict of named sections), `action_mask`, with a history `history` int16 [L, 3] and
-    `history_mask` int8 [L], and with belief="exact" `belief` float32 [n, 28].
+    `history_mask` int8 [L], and with belief="exact" or "likely" `belief` float32 [n, 28].
     """
     n = options.num_players
     content: dict[str, spaces.Space] = {"observation": vector_space(n, dtype)}
@@ -45,7 +45,7 @@ def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.D
     if length := options.history_length:
         content["history"] = spaces.Box(-1, np.iinfo(np.int16).max, (length, 3), np.int16)
         content["history_mask"] = spaces.Box(0, 1, (length,), np.int8)
-    if options.belief == "exact":
+    if options.belief != "none":
         content["belief"] = spaces.Box(0, 1, belief_shape(n), np.float32)
     return spaces.Dict(content)
 

@@ -53,8 +53,8 @@ class StepArrays:
         final_rounds: [N] int32: rounds of the ended episode; likewise.
         final_length: [N] int32: agent-steps of the ended episode; likewise.
         final_observation: [N, F] as `observation`, written where an episode ended; [0, F] if not asked for.
-        belief: [N, n, 28] float32 with belief="exact", else [0, n, 28]: the exact marginals that the seat to move may
-            hold of every tile (see `Views.belief`); n is the largest number of players in the batch.
+        belief: [N, n, 28] float32 with belief="exact" or "likely", else [0, n, 28]: the marginals that the seat to move
+            may hold of every tile (see `Views.belief`); n is the largest number of players in the batch.
         final_belief: [N, n, 28] as `belief`, written where `final_observation` is; [0, n, 28] without either of them.
         facts: [N] records (dtype `FACTS`) that the small arrays above are views of: one pointer for the kernels.
     """

@@ -8,7 +8,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from fiveup_env.encoding.marginals import Marginals
+from fiveup_env.encoding.marginals import BeliefWriter
 from fiveup_env.encoding.observation import observation_size
 from fiveup_env.envs.batches import (
     MAX_MATCHES,
@@ -233,7 +233,7 @@ class SelfPlayVectorEnv:
         return target
 
     def _write_final_beliefs(
-        self, marginals: Marginals, before: np.ndarray, actions: np.ndarray, target: StepArrays
+        self, marginals: BeliefWriter, before: np.ndarray, actions: np.ndarray, target: StepArrays
     ) -> None:
         """From the matches before the step: those whose episode ended have been dealt anew in it."""
         ended = np.flatnonzero(target.done)

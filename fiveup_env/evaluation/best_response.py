@@ -1,6 +1,6 @@
 """A best response by search: it knows the frozen policy that the others play, and looks ahead with it.
 
-For every decision worlds are drawn from the seat's belief (uniform, or by `agents.inference`), every legal action is
+For every decision worlds are drawn from the seat's belief (uniform, or by `encoding.inference`), every legal action is
 taken in each of them, and the frozen policy plays the rest of the round for all seats, the responder's own included.
 The value is the chance to win the match. It leaves the frozen policy's own choice only for one that is better by some
 standard errors of the paired difference, so each decision is a step of policy iteration against that policy.
@@ -16,10 +16,11 @@ from numpy import int64
 
 from fiveup_env.agents.base import AgentError, Policy, agent_name, is_policy, keys_of
 from fiveup_env.agents.equity import table_for, worth
-from fiveup_env.agents.inference import infer, new_inferences, sample_likely
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.agents.search import checked_count, checked_number
 from fiveup_env.encoding.deal_counts import new_beliefs, new_cells, prepare
+from fiveup_env.encoding.inference import infer, new_inferences
+from fiveup_env.encoding.likely_worlds import sample_likely
 from fiveup_env.encoding.view import Views
 from fiveup_env.evaluation.kernels import take_choices
 from fiveup_env.rules.batch import copy_games

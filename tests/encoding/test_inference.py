@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fiveup_env.agents.inference import APPEAL, INFERENCE, MOST_POINTS, infer, likelihood, new_inferences, sample_likely
 from fiveup_env.encoding.deal_counts import new_beliefs, new_cells, prepare
+from fiveup_env.encoding.inference import APPEAL, INFERENCE, MOST_POINTS, infer, new_inferences
+from fiveup_env.encoding.likely_worlds import likelihood, sample_likely
 from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import DRAW, decode
 from fiveup_env.rules.kernels import entry
