@@ -28,9 +28,11 @@ def about(num_players: int = 4, width: int = 16, blocks: int = 2, **changes: obj
     return plain | {"trained": {}} | changes
 
 
-def random_tensors(num_players: int = 4, width: int = 16, blocks: int = 2, seed: int = 0) -> dict[str, np.ndarray]:
+def random_tensors(
+    num_players: int = 4, width: int = 16, blocks: int = 2, seed: int = 0, *, belief: bool = False
+) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    wanted = shapes(num_players, width, blocks, 0)
+    wanted = shapes(num_players, width, blocks, 0, belief)
     return {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in wanted.items()}
 
 
@@ -64,20 +66,23 @@ def test_the_forward_pass_is_the_documented_formula(four):
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("placements", [0, 24])
-def test_the_same_as_in_torch(tmp_path, num_players, placements):
+@pytest.mark.parametrize("belief", [False, True])
+def test_the_same_as_in_torch(tmp_path, num_players, placements, belief):
     torch = pytest.importorskip("torch")
     from training._network import PolicyNetwork, save_weights
 
     torch.manual_seed(num_players)
-    network, path = PolicyNetwork(num_players, 32, 1, placements), tmp_path / "policy.safetensors"
+    network, path = PolicyNetwork(num_players, 32, 1, placements, belief), tmp_path / "policy.safetensors"
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     save_weights(path, network, {"decisions": 3})
     agent = make_agent(path)
     games = collected(num_players, seed=30)
-    observation, masks = Views(games, games["turn"]).observe()
+    views = Views(games, games["turn"])
+    observation, masks = views.observe()
+    seen = (torch.from_numpy(array) for array in (observation, masks, views.belief("likely")))
     with torch.no_grad():
-        logits, values = (tensor.numpy() for tensor in network(torch.from_numpy(observation), torch.from_numpy(masks)))
+        logits, values = (tensor.numpy() for tensor in network(*seen))
     ours, our_values = agent.logits(Views(games, games["turn"]))
     assert (np.isfinite(ours) == (masks > 0)).all()
     np.testing.assert_allclose(ours[masks > 0], logits[masks > 0], rtol=1e-4, atol=1e-4)
@@ -127,9 +132,11 @@ def test_samples_follow_the_probabilities(tmp_path):
     assert set(make_agent(path).act_many(Views(games, games["turn"]), keys)) == {first}
 
 
-def test_matches_that_look_the_same_are_played_the_same(four):
+@pytest.mark.parametrize("belief", [False, True])
+def test_matches_that_look_the_same_are_played_the_same(tmp_path, belief):
     """R2.2, D6."""
-    rng, agent = random.Random(5), make_agent(f"{four}:sample=true")
+    path = write(tmp_path / "any.safetensors", random_tensors(belief=belief), belief=belief)
+    rng, agent = random.Random(5), make_agent(f"{path}:sample=true")
     agent.reset(1)
     for match in undecided(4, seed=33, matches=2):
         assert agent.act(View.of(match)) == agent.act(View.of(reshuffled(match, rng)))

@@ -37,7 +37,7 @@ def by_greedy(num_players: int, seed: int, actions: int) -> Match | None:
     match, greedy = Match(num_players, seed), Greedy()
     for _ in range(actions):
         match.play(greedy.act(View.of(match)))
-        if match.is_over or match.round_number > 1:
+        if match.winner is not None or match.round_number > 1:
             return None
     return match
 

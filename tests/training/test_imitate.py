@@ -54,6 +54,9 @@ def test_what_a_shard_holds(tmp_path, num_players):
     assert len(legal) == source.shard and counts.min() > 1
     assert shard["codes"].shape == (source.shard, observation_size(num_players)) and shard["codes"].dtype == np.uint8
     assert (shard["codes"] <= upper_bounds(num_players, codes=True)).all()
+    assert shard["belief"].shape == (source.shard, num_players, 28) and shard["belief"].dtype == np.uint8
+    unseen = shard["belief"].any(1)
+    assert np.abs(shard["belief"].astype(int).sum(1)[unseen] - 255).max() <= num_players  # rounded, a column is a tile
     assert len(shard["values"]) == len(shard["worlds"]) == counts.sum()
     assert ((shard["values"] >= 0) & (shard["values"] <= 1)).all()
     assert (shard["worlds"] >= 1).all() and (shard["spread"] >= 0).all()
@@ -92,6 +95,7 @@ def test_positions_in_memory(tmp_path):
     assert ((positions.values == 0).sum(1) >= 1).all() and (legal.sum(1) > 1).all()
     with np.load(files[1]) as shard:
         assert np.array_equal(positions.codes[300:], shard["codes"])
+        assert np.array_equal(positions.belief[300:], shard["belief"])
         dense = np.full((300, 121), -np.inf, np.float32)
         dense[legal[300:]] = shard["values"]
         np.testing.assert_allclose(

@@ -14,34 +14,35 @@ from fiveup_env.scripts import ConfigError  # noqa: E402
 from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
 
 
-def random_network(num_players=4, width=16, blocks=2, seed=0, placements=0):
+def random_network(num_players=4, width=16, blocks=2, seed=0, placements=0, belief=False):
     torch.manual_seed(seed)
-    network = PolicyNetwork(num_players, width, blocks, placements)
+    network = PolicyNetwork(num_players, width, blocks, placements, belief)
     for parameter in network.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return network
 
 
 def seen(num_players):
-    """Observations and masks of the first steps of a few matches."""
-    step = SelfPlayVectorEnv(6, num_players=num_players, draws="auto", skip_single=True).reset(3)
-    return torch.from_numpy(step.observation.copy()), torch.from_numpy(step.action_mask.copy())
+    """Observations, masks and beliefs of the first steps of a few matches."""
+    step = SelfPlayVectorEnv(6, num_players=num_players, draws="auto", skip_single=True, belief="likely").reset(3)
+    return tuple(torch.from_numpy(array.copy()) for array in (step.observation, step.action_mask, step.belief))
 
 
-def test_placements_are_scored_by_the_documented_formula():
-    network, (x, mask) = random_network(placements=8), seen(4)
-    pairs = Placements(x.numpy(), mask.numpy(), 4)
+@pytest.mark.parametrize("with_belief", [False, True])
+def test_placements_are_scored_by_the_documented_formula(with_belief):
+    network, (x, mask, belief) = random_network(placements=8, belief=with_belief), seen(4)
+    pairs = Placements(x.numpy(), mask.numpy(), 4, belief.numpy() if with_belief else None)
     rows, actions = torch.from_numpy(pairs.rows), torch.from_numpy(pairs.actions)
     with torch.no_grad():
-        logits, _ = network(x, mask)
-        z = (network.placement(torch.from_numpy(pairs.features)) + network.context(network.hidden(x))[rows]).clamp(
-            min=0
-        )
+        logits, _ = network(x, mask, belief)
+        inputs = torch.cat([x, belief.flatten(1)], 1) if with_belief else x
+        context = network.context(network.hidden(inputs))[rows]
+        z = (network.placement(torch.from_numpy(pairs.features)) + context).clamp(min=0)
         z = z + network.mix(z).clamp(min=0)
         scores = (z @ network.score.weight.T + network.score.bias)[:, 0]
     assert mask.sum() == len(scores) == (mask[rows, actions] == 1).sum()
     assert torch.allclose(logits[rows, actions], scores, rtol=1e-4, atol=1e-4)
-    assert network.like().placements == 8
+    assert network.like().placements == 8 and network.like().belief == with_belief
 
 
 def test_forward_is_the_documented_formula():
@@ -67,11 +68,12 @@ def test_begins_close_to_uniform_with_blocks_that_do_nothing():
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("placements", [0, 8])
-def test_weights_come_back_from_the_file(tmp_path, num_players, placements):
-    network, path = random_network(num_players, placements=placements), tmp_path / "policy.safetensors"
+@pytest.mark.parametrize("belief", [False, True])
+def test_weights_come_back_from_the_file(tmp_path, num_players, placements, belief):
+    network, path = random_network(num_players, placements=placements, belief=belief), tmp_path / "policy.safetensors"
     save_weights(path, network, {"decisions": 5})
-    x, mask = seen(num_players)
-    for ours, theirs in zip(network(x, mask), load_weights(path)(x, mask), strict=True):
+    inputs = seen(num_players)
+    for ours, theirs in zip(network(*inputs), load_weights(path)(*inputs), strict=True):
         assert torch.equal(ours, theirs)
     with safetensors_torch.safe_open(path, "pt") as file:
         about = json.loads(file.metadata()[METADATA])
@@ -83,6 +85,7 @@ def test_weights_come_back_from_the_file(tmp_path, num_players, placements):
         "width": 16,
         "blocks": 2,
         "placements": placements,
+        "belief": belief,
         "trained": {"decisions": 5},
     }
     assert [entry.name for entry in tmp_path.iterdir()] == ["policy.safetensors"]
