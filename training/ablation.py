@@ -55,6 +55,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gae_lambda_0.5": {"ppo": {"gae_lambda": 0.5}},
     "epochs_2": {"ppo": {"epochs": 2}},
     "without_credits": {"network": {"ignore": ["credits"]}},
+    "likely_belief": {"network": {"belief": True}},
     "advantages_as_they_are": {"ppo": {"normalize_advantages": False}},
 }
 """Name of a run -> what it changes."""

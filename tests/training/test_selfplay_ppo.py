@@ -104,6 +104,11 @@ def test_every_metric_is_explained(done):
         {"players": 3, "reward": "table", "opponents": {"greedy": 1, "snapshots": 1}},
         {"reward": "win", "episode": "match", "opponents": {"self": 1}},
         {"network": {"width": 16, "blocks": 0, "privileged_critic": True}},
+        {
+            "players": 3,
+            "network": {"width": 16, "placements": 8, "belief": True},
+            "ppo": {"steps": 8, "value_warmup": 99},
+        },
         {"network": {"width": 16, "privileged_critic": True, "critic_playouts": True}, "reward": "points"},
         {"reward": "points", "mixed_precision": True, "ppo": {"steps": 8, "epochs": 2, "normalize_advantages": False}},
         {"opponents": {"pimc:worlds=2": 1, "self": 3}, "decisions": 200},
@@ -146,7 +151,9 @@ def test_the_seed_decides_the_run(config, done, tmp_path):
     assert not same_end(tmp_path / "other", done)
 
 
-@pytest.mark.parametrize("options", [{}, {"network": {"width": 8, "privileged_critic": True}, "reward": "table"}])
+@pytest.mark.parametrize(
+    "options", [{"network": {"belief": True}}, {"network": {"width": 8, "privileged_critic": True}, "reward": "table"}]
+)
 def test_stopped_and_resumed(options, tmp_path):
     """Two parts end as the whole, with everything that a checkpoint holds."""
     whole = write_config(tmp_path, **options)
