@@ -30,9 +30,11 @@ import safetensors.torch
 import torch
 from torch import nn
 
+from fiveup_env.agents.equity import shipped_table
 from fiveup_env.agents.network import FORMAT, METADATA, num_inputs
 from fiveup_env.encoding.history import state_size
 from fiveup_env.encoding.observation import observation_size, offsets, sections
+from fiveup_env.encoding.outlook import Outlook
 from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.scripts import ConfigError
@@ -129,8 +131,10 @@ class PolicyNetwork(Trunk):
             return self.policy(h), value
         assert mask is not None, "what can be laid is in the mask"
         device = observation.device
-        likely = belief.float().cpu().numpy() if self.belief and belief is not None else None
-        pairs = Placements(observation.float().cpu().numpy(), mask.cpu().numpy(), self.num_players, likely)
+        outlook = None
+        if self.belief and belief is not None:
+            outlook = Outlook(belief.float().cpu().numpy(), shipped_table(self.num_players))
+        pairs = Placements(observation.float().cpu().numpy(), mask.cpu().numpy(), self.num_players, outlook)
         rows, actions = torch.from_numpy(pairs.rows).to(device), torch.from_numpy(pairs.actions).to(device)
         z = torch.relu(self.placement(torch.from_numpy(pairs.features).to(device)) + self.context(h)[rows])
         scores = self.score(z + torch.relu(self.mix(z)))[:, 0]

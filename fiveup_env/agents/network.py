@@ -14,7 +14,7 @@ or, with `placements` D > 0, one that scores every legal placement by what it le
     logits = score(z + relu(mix(z)))
 
 With `belief` x is the observation and behind it what is likely about the hidden tiles, n * 28 values (see
-`encoding.likely`), and so are the features of placements.
+`encoding.likely`); placements have more features, which tell of that and of the chance to win (`encoding.outlook`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.base import AgentError, Policy, drawn
+from fiveup_env.agents.equity import shipped_table
 from fiveup_env.encoding.beliefs import LIKELY
 from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import observation_size
+from fiveup_env.encoding.outlook import Outlook
 from fiveup_env.encoding.placements import Placements, num_features
 from fiveup_env.encoding.view import Views
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -188,7 +190,8 @@ class NumpyNetwork:
         if not self._placements:
             return self._linear("policy", h), value
         assert mask is not None, "what can be laid is in the mask"
-        pairs = Placements(observation, mask, self._num_players, belief)
+        outlook = None if belief is None else Outlook(belief, shipped_table(self._num_players))
+        pairs = Placements(observation, mask, self._num_players, outlook)
         z = self._linear("placement", pairs.features)
         z += self._linear("context", h)[pairs.rows]
         z = _relu(z)

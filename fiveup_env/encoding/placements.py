@@ -31,9 +31,7 @@ so it holds nothing that the seat cannot know.
 | kind            | 3           | lead, on an end, on a spinner                                                       |
 | to_go           | 2           | display points to go before it, in 61sts: own side, nearest other side              |
 | boneyard        | 1           | tiles left to draw, in 16ths                                                        |
-| likely          | (n - 1) * 4 | with a belief (see `encoding.likely`) only: for every other seat the chances that it |
-|                 |             | has a tile that fits, one that scores; the points that its tiles could bring on     |
-|                 |             | average, summed, in 8ths; the most that one of them could, on average, in 8ths      |
+With an `Outlook` there are more behind them, see `encoding.outlook`.
 """
 
 from __future__ import annotations
@@ -41,6 +39,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
+from fiveup_env.encoding.laying import ANY_POINTS, lay_here, points_now
 from fiveup_env.encoding.marginals import belief_shape
 from fiveup_env.encoding.observation import (
     BONEYARD,
@@ -54,13 +53,11 @@ from fiveup_env.encoding.observation import (
     offsets,
     units,
 )
+from fiveup_env.encoding.outlook import OUTLOOK_SCRATCH, Outlook, num_outlook, write_outlook
 from fiveup_env.rules.actions import (
-    ACTION_OTHER,
-    ACTION_PIP,
     ACTION_TILE,
     DRAW,
     LAY_DOUBLE,
-    LAY_END,
     LAY_SPINNER,
     NUM_ACTIONS,
 )
@@ -91,8 +88,6 @@ _SIZES = {
 }
 _PER_SEAT = 7
 _BEHIND = 6
-_PER_LIKELY_SEAT = 4
-_MOST_POINTS = 16
 _AT = dict(zip(_SIZES, np.cumsum([0, *_SIZES.values()])[:-1].tolist(), strict=True))
 _ENDS, _OPEN_END, _OPEN_SPINNER, _COUNTING = _AT["ends"], _AT["open_end"], _AT["open_spinner"], _AT["counting"]
 _MOD, _SUM, _CREDIT, _OVERSHOOT, _EXACT = (_AT[n] for n in ("sum_mod_5", "sum", "credit", "overshoot", "exact"))
@@ -101,59 +96,10 @@ _BEST, _SCORES, _LEFT, _STUCK, _TILE = (_AT[n] for n in ("own_best", "own_scores
 _OTHERS = _TILE + NUM_TILES
 
 
-def num_features(num_players: int, belief: bool = False) -> int:
-    """Length K of a row of features, without a belief or with one."""
-    per_seat = _PER_SEAT + (_PER_LIKELY_SEAT if belief else 0)
-    return _OTHERS + per_seat * (num_players - 1) + _BEHIND
-
-
-@kernel
-def points_now(total: int, ends: np.ndarray, spinners: np.ndarray, tile: int) -> int:
-    """Most display points that a tile could bring on this layout (R5.2), 0 for none, -1 if it fits nowhere.
-
-    Args:
-        total: sum of the counted ends, raw.
-        ends: single ends per pip, int64 [7].
-        spinners: state of every spinner, int64 [7], see `rules.game`.
-        tile: to be laid.
-    """
-    low, high = LOW[tile], HIGH[tile]
-    best = -1
-    for turned in range(2):
-        pip, other = (high, low) if turned else (low, high)
-        if low == high and turned:
-            break
-        if ends[pip] > 0:
-            left = total + (pip if low == high else other - pip)
-            best = max(best, left // 5 if left % 5 == 0 else 0)
-        if low != high and ALONE <= spinners[pip] <= ONE_ARM:
-            left = total + other - (2 * pip if spinners[pip] == TERMINAL else 0)
-            best = max(best, left // 5 if left % 5 == 0 else 0)
-    return best
-
-
-@kernel
-def lay_here(total: int, ends: np.ndarray, spinners: np.ndarray, action: int) -> int:
-    """Lay on this layout, given as in `points_now`; returns the new sum of the counted ends."""
-    tile, pip, other = ACTION_TILE[action], ACTION_PIP[action], ACTION_OTHER[action]
-    if action < LAY_DOUBLE:
-        if LOW[tile] == HIGH[tile]:
-            spinners[LOW[tile]] = ALONE
-        else:
-            ends[LOW[tile]] += 1
-            ends[HIGH[tile]] += 1
-        return LOW[tile] + HIGH[tile]
-    if action < LAY_END:
-        ends[pip] -= 1
-        spinners[pip] = TERMINAL
-        return total + pip
-    ends[other] += 1
-    if action < LAY_SPINNER:
-        ends[pip] -= 1
-        return total + other - pip
-    inside = 2 * pip if spinners[pip] == TERMINAL else 0
-    spinners[pip] += 1
-    return total + other - inside
+def num_features(num_players: int, outlook: bool = False) -> int:
+    """Length K of a row of features, without an `Outlook` or with one."""
+    plain = _OTHERS + _PER_SEAT * (num_players - 1) + _BEHIND
+    return plain + (num_outlook(num_players) if outlook else 0)
 
 
 @kernel
@@ -207,31 +153,6 @@ def write_other(may_hold: int, held: int, worth: np.ndarray, out: np.ndarray, at
 
 
 @kernel
-def write_likely_other(likely: np.ndarray, worth: np.ndarray, none_of: np.ndarray, out: np.ndarray, at: int) -> None:
-    """What the tiles that another seat is likely to hold are worth on the new layout.
-
-    Args:
-        likely: chance that it holds each tile [28]; chances are taken as independent.
-        worth: points that each tile could bring, -1 if it fits nowhere [28].
-        none_of: scratch [_MOST_POINTS]: chance that it holds no tile of so many points.
-        out, at: where to write.
-    """
-    none_of[:] = 1.0
-    mean = 0.0
-    for tile in range(NUM_TILES):
-        if likely[tile] > 0 and worth[tile] >= 0:
-            points = min(worth[tile], _MOST_POINTS - 1)
-            none_of[points] *= 1 - likely[tile]
-            mean += likely[tile] * points
-    best, none = 0.0, 1.0
-    for points in range(_MOST_POINTS - 1, 0, -1):
-        best += none * (1 - none_of[points]) * points
-        none *= none_of[points]
-    out[at], out[at + 1] = 1 - none * none_of[0], 1 - none
-    out[at + 2], out[at + 3] = mean / 8, best / 8
-
-
-@kernel
 def code_at(row: np.ndarray, inverse: np.ndarray, at: int) -> int:
     """The bare code of a value of the observation."""
     return int64(row[at] * inverse[at])
@@ -251,6 +172,7 @@ def _write_features(
     observation: np.ndarray,
     mask: np.ndarray,
     belief: np.ndarray,
+    chances: np.ndarray,
     players: int,
     start: np.ndarray,
     inverse: np.ndarray,
@@ -263,7 +185,7 @@ def _write_features(
     base_ends, base_spinners = np.zeros(7, np.int64), np.zeros(7, np.int64)
     ends, spinners, worth = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros(NUM_TILES, np.int64)
     may_hold, held = np.zeros(4, np.int64), np.zeros(4, np.int64)
-    none_of = np.zeros(_MOST_POINTS)
+    scratch, to_go = np.zeros(OUTLOOK_SCRATCH), np.zeros(3, np.int64)
     sides = 3 if players == 3 else 2
     for i in range(len(observation)):
         row = observation[i]
@@ -279,7 +201,8 @@ def _write_features(
         total = code_at(row, inverse, start[END_SUM])
         own, nearest = code_at(row, inverse, start[POINTS_TO_GO]), 255
         for side in range(1, sides):
-            nearest = min(nearest, code_at(row, inverse, start[POINTS_TO_GO] + side))
+            to_go[side] = code_at(row, inverse, start[POINTS_TO_GO] + side)
+            nearest = min(nearest, to_go[side])
         for other in range(players):
             held[other] = code_at(row, inverse, start[HAND_SIZES] + 4 * other)
             may_hold[other] = set_at(row, start[MAY_HOLD] + NUM_TILES * (other - 1)) if other > 0 else 0
@@ -303,7 +226,7 @@ def _write_features(
             pair[_DOUBLE] = LOW[tile] == HIGH[tile]
             pair[_PIPS] = (LOW[tile] + HIGH[tile]) / 12
             for other in range(NUM_TILES):
-                worth[other] = points_now(left, ends, spinners, other)
+                worth[other] = points_now(left, ends, spinners, other, ANY_POINTS)
             write_own(hand & ~(1 << tile), worth, own if over else own - credit, pair)
             pair[_TILE + tile] = 1.0
             at = _OTHERS
@@ -313,11 +236,20 @@ def _write_features(
             pair[at + (0 if action < LAY_DOUBLE else 1 if action < LAY_SPINNER else 2)] = 1.0
             pair[at + 3], pair[at + 4] = own / 61, nearest / 61
             pair[at + 5] = code_at(row, inverse, start[BONEYARD]) / 16
-            at += _BEHIND
             if len(belief) > 0:
-                for other in range(players - 1):
-                    write_likely_other(belief[i, other], worth, none_of, pair, at)
-                    at += _PER_LIKELY_SEAT
+                to_go[0] = own
+                write_outlook(
+                    players,
+                    (left, ends, spinners),
+                    hand & ~(1 << tile),
+                    belief[i],
+                    chances,
+                    to_go,
+                    0 if over else credit,
+                    worth,
+                    scratch,
+                    pair[at + _BEHIND :],
+                )
             count += 1
     return count
 
@@ -329,7 +261,7 @@ class Placements:
         observation: float32 or uint8 [N, F] of seats that are to act.
         mask: int8 or bool [N, 121]; draws and passes have no row.
         num_players: 2, 3 or 4.
-        belief: float32 [N, n, 28], where every tile is likely to be (see `encoding.likely`); None for features without.
+        outlook: what else to tell of; None for features without.
 
     Attributes:
         rows: int64 [M]: which position a placement belongs to, ascending.
@@ -338,20 +270,31 @@ class Placements:
     """
 
     def __init__(
-        self, observation: np.ndarray, mask: np.ndarray, num_players: int, belief: np.ndarray | None = None
+        self, observation: np.ndarray, mask: np.ndarray, num_players: int, outlook: Outlook | None = None
     ) -> None:
         legal = mask.view(np.int8) if mask.dtype == np.bool_ else mask
         count = int(np.count_nonzero(legal[:, :DRAW]))
         self.rows, self.actions = np.empty(count, np.int64), np.empty(count, np.int64)
-        self.features = np.empty((count, num_features(num_players, belief is not None)), np.float32)
-        if belief is None:
-            belief = np.empty((0, *belief_shape(num_players)), np.float32)
+        self.features = np.empty((count, num_features(num_players, outlook is not None)), np.float32)
+        if outlook is None:
+            outlook = Outlook(np.empty((0, *belief_shape(num_players)), np.float32), np.empty(0, np.float32))
         # A code divided by its unit is a whole number: units are powers of two.
         inverse = np.ones(observation.shape[1], np.float32)
         if observation.dtype != np.uint8:
             inverse /= units(num_players)
         start = offsets(num_players)
-        _write_features(observation, legal, belief, num_players, start, inverse, self.rows, self.actions, self.features)
+        _write_features(
+            observation,
+            legal,
+            outlook.belief,
+            outlook.chances,
+            num_players,
+            start,
+            inverse,
+            self.rows,
+            self.actions,
+            self.features,
+        )
 
     def logits(self, scores: np.ndarray, count: int) -> np.ndarray:
         """Scores float32 [M] spread over float32 [count, 121]; -inf elsewhere, but 0 for draws and passes."""
