@@ -106,36 +106,6 @@ def check_points(after: Match, seat: int, found: np.ndarray, num_players: int) -
         np.testing.assert_allclose(found[at : at + 7], wanted, atol=1e-5)
 
 
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_likely_tiles_are_worth_what_they_could_bring_on_the_new_layout(num_players):
-    matches = [m for m in (Match.of(g) for g in collected(num_players, seed=7)) if m.legal_actions()[0] < DRAW][:40]
-    views = Views(np.concatenate([m._games for m in matches]), [m.turn for m in matches])
-    belief, plain = views.belief("likely"), pairs_of(matches)
-    pairs = Placements(*views.observe(), num_players, belief)
-    assert pairs.features.shape[1] == num_features(num_players, True) == plain.features.shape[1] + 4 * (num_players - 1)
-    assert (pairs.features[:, : plain.features.shape[1]] == plain.features).all()
-    seen = 0
-    for row, action, found in zip(pairs.rows, pairs.actions, pairs.features, strict=True):
-        after = matches[row].copy()
-        after.play(int(action))
-        if after.round_number != matches[row].round_number or after.winner is not None:
-            continue  # what it left was cleared away
-        worth = {tile: points_on(after.layout, tile) for tile in TILES if tile not in after.layout.tiles}
-        for k in range(num_players - 1):
-            chances = sorted(((worth[t], belief[row, k, i]) for i, t in enumerate(TILES) if t in worth), reverse=True)
-            fits = 1 - np.prod([1 - p for points, p in chances if points >= 0])
-            scores = 1 - np.prod([1 - p for points, p in chances if points > 0])
-            mean, best, none = 0.0, 0.0, 1.0
-            for points, p in chances:
-                mean += max(points, 0) * p
-                best += none * max(points, 0) * p
-                none *= 1 - p
-            at = plain.features.shape[1] + 4 * k
-            np.testing.assert_allclose(found[at : at + 4], [fits, scores, mean / 8, best / 8], atol=1e-5)
-            seen += 1
-    assert seen > 50
-
-
 def test_codes_and_floats_give_the_same():
     games = collected(4, seed=6)
     views = Views(games, games["turn"])

@@ -7,7 +7,9 @@ import pytest
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
+from fiveup_env.agents.equity import shipped_table  # noqa: E402
 from fiveup_env.encoding.observation import observation_size, split  # noqa: E402
+from fiveup_env.encoding.outlook import Outlook  # noqa: E402
 from fiveup_env.encoding.placements import Placements  # noqa: E402
 from fiveup_env.envs.vector import SelfPlayVectorEnv  # noqa: E402
 from fiveup_env.scripts import ConfigError  # noqa: E402
@@ -31,7 +33,8 @@ def seen(num_players):
 @pytest.mark.parametrize("with_belief", [False, True])
 def test_placements_are_scored_by_the_documented_formula(with_belief):
     network, (x, mask, belief) = random_network(placements=8, belief=with_belief), seen(4)
-    pairs = Placements(x.numpy(), mask.numpy(), 4, belief.numpy() if with_belief else None)
+    outlook = Outlook(belief.numpy(), shipped_table(4)) if with_belief else None
+    pairs = Placements(x.numpy(), mask.numpy(), 4, outlook)
     rows, actions = torch.from_numpy(pairs.rows), torch.from_numpy(pairs.actions)
     with torch.no_grad():
         logits, _ = network(x, mask, belief)
