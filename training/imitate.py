@@ -79,6 +79,9 @@ class Stage(Section):
     keep: bool = Field(default=True, description="learn from the positions of the stages before as well")
     epochs: Count = Field(default=4, description="passes over all positions")
     learning_rate: Positive = Field(default=1e-3, description="of AdamW, at the start; falls to 0 by a cosine")
+    network: Network | None = Field(
+        default=None, description="sizes of a new network that this stage begins with; None: the one of the stage before"
+    )
 
 
 class Evaluation(Section):
@@ -102,7 +105,7 @@ class Config(Section):
     scattered: Share = Field(default=0.5, description="share of matches that start from random scores, not 0 : 0")
     holdout: Share = Field(default=0.03, description="share of the shards that are for measuring alone (at least one)")
     stages: list[Stage] = Field(min_length=1, description="one after the other")
-    network: Network = Field(default=Network(), description="sizes")
+    network: Network = Field(default=Network(), description="sizes of the first stage's")
     learning: Learning = Field(default=Learning(), description="the loss")
     evaluation: Evaluation = Field(default=Evaluation(), description="after the last stage")
 
@@ -148,7 +151,8 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         learned, measured = parted(files, config)
         console.print(f"stage {number}: learning from {len(learned):,} positions, measuring on {len(measured):,}")
         torch.manual_seed(config.seed * 1000 + number)
-        network = network or PolicyNetwork(config.players, **config.network.model_dump())
+        if network is None or stage.network:
+            network = PolicyNetwork(config.players, **(stage.network or config.network).model_dump())
         with progress_bar(console, f"stage {number}: learning") as bar:
             for line in learn(
                 network,

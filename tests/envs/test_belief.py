@@ -39,7 +39,7 @@ def test_without_it_nothing_is_there_to_pay_for() -> None:
         step = SelfPlayVectorEnv(5, num_players=num_players, final_observation=True).reset(0)
         assert step.belief.shape == step.final_belief.shape == (0, num_players, 28)
     assert set(FiveUpVectorEnv(2).reset(seed=0)[0]) == {"observation", "action_mask"}
-    with pytest.raises(ValueError, match="belief must be one of 'none', 'exact', not 'some'"):
+    with pytest.raises(ValueError, match="belief must be one of 'none', 'exact', 'likely', not 'some'"):
         EnvOptions(belief="some")
 
 

@@ -19,7 +19,9 @@ from tests.envs.trace import CLOSE, same_bits, sides_of
 from tests.envs.vectors import Player, any_legal, same_step, snapshot
 
 COUNT = 12
-BELIEFS = pytest.mark.parametrize("belief", ["none", pytest.param("exact", marks=pytest.mark.jit)])
+BELIEFS = pytest.mark.parametrize(
+    "belief", ["none", *(pytest.param(kind, marks=pytest.mark.jit) for kind in ("exact", "likely"))]
+)
 NOBODY = np.zeros(COUNT, np.bool_)
 """A reset of no match shows all of them again."""
 
