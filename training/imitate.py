@@ -80,7 +80,7 @@ class Stage(Section):
     epochs: Count = Field(default=4, description="passes over all positions")
     learning_rate: Positive = Field(default=1e-3, description="of AdamW, at the start; falls to 0 by a cosine")
     network: Network | None = Field(
-        default=None, description="sizes of a new network that this stage begins with; None: the one of the stage before"
+        default=None, description="sizes of a new network that this stage begins with; None: goes on with the last one"
     )
 
 
