@@ -150,9 +150,15 @@ TINY = {
     "shard": 256,
     "stages": [
         {"positions": 768, "teacher": "pimc:worlds=4", "epochs": 2},
-        {"positions": 512, "teacher": "pimc:worlds=4", "epochs": 1, "players": {"network": 1.0}},
+        {
+            "positions": 512,
+            "teacher": "pimc:worlds=4",
+            "epochs": 1,
+            "players": {"network": 1.0},
+            "network": {"width": 16, "placements": 4, "belief": False},
+        },
     ],
-    "network": {"width": 16, "blocks": 1, "placements": 8},
+    "network": {"width": 16, "blocks": 1, "placements": 8, "belief": True},
     "learning": {"batch": 64},
     "evaluation": {"opponents": {"random": 20}, "curve": 20},
 }
@@ -195,6 +201,8 @@ def test_what_a_run_leaves(done):
     agent = make_agent(done / "policy.safetensors", 4)
     assert agent.about["trained"]["positions"] == 512 + 256  # a shard of either stage is for measuring
     assert agent.about["trained"]["config"]["network"] == TINY["network"]
+    first, last = (load_weights(done / name) for name in ("stage-1/network.safetensors", "policy.safetensors"))
+    assert (first.placements, first.belief, last.placements, last.belief) == (8, True, 4, False)
 
 
 def test_it_learns_what_the_targets_say(tmp_path):
