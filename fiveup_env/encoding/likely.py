@@ -24,8 +24,9 @@ from numpy import int64
 from fiveup_env.encoding.belief import may_hold, unseen_tiles
 from fiveup_env.encoding.inference import INFERENCE, infer
 from fiveup_env.encoding.marginals import BeliefWriter
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import MAX_PLAYERS, Game
-from fiveup_env.rules.kernels import borrowed, entry, kernel, lowest_bit, threads_used
+from fiveup_env.rules.kernels import borrowed, entry, kernel, threads_used
 from fiveup_env.rules.tiles import NUM_TILES
 
 FITTINGS = 4

@@ -7,8 +7,9 @@ import numpy as np
 from fiveup_env.encoding.deal_counts import BeliefRecord
 from fiveup_env.encoding.exact_belief import below_wide, deal_way, sample, shuffle_boneyard
 from fiveup_env.encoding.inference import Inference
+from fiveup_env.rules.bits import lowest_bit
 from fiveup_env.rules.game import Game
-from fiveup_env.rules.kernels import int64, kernel, lowest_bit, uint64
+from fiveup_env.rules.kernels import int64, kernel, uint64
 from fiveup_env.rules.random import GOLDEN, mix
 
 
