@@ -33,7 +33,7 @@ def library(extra: str) -> Iterator[None]:
 
 
 @contextmanager
-def library_of_a_script(extra: str) -> Iterator[None]:
+def needs(extra: str) -> Iterator[None]:
     """The same in a script that is run by its name: the line, and no traceback."""
     try:
         with library(extra):

@@ -20,9 +20,9 @@ import typer
 import yaml
 from rich.console import Console
 
-from fiveup_env._missing import library_of_a_script
+from fiveup_env._missing import needs
 
-with library_of_a_script("train"):
+with needs("train"):
     import torch
 
     from ._checkpoint import write_file

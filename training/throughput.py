@@ -23,9 +23,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fiveup_env._missing import library_of_a_script
+from fiveup_env._missing import needs
 
-with library_of_a_script("train"):
+with needs("train"):
     import torch
 
     from . import _selfplay_config, sb3_ppo

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.envs.step_arrays import StepArrays
 from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS

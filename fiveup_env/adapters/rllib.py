@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.envs.aec import FiveUpAEC
 from fiveup_env.rules.match import IllegalActionError
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
 
 with library("tianshou"):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.adapters.missing import MissingLibraryError, library
+from fiveup_env._missing import needs as needs
 from fiveup_env.agents.base import Policy
 from fiveup_env.envs.aec import FiveUpAEC
 from fiveup_env.envs.gym_vector import FiveUpVectorEnv
@@ -23,16 +23,6 @@ from fiveup_env.evaluation import evaluate
 
 PLAYERS = 4
 OPPONENTS = ("random", "greedy")
-
-
-@contextmanager
-def needs(extra: str) -> Iterator[None]:
-    """Imports of a library stand in a `with` block of this; where it is missing, the script ends with one line."""
-    try:
-        with library(extra):
-            yield
-    except MissingLibraryError as error:
-        raise SystemExit(str(error)) from None
 
 
 @dataclass

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.adapters.openspiel.bots import ismcts_bot
 from fiveup_env.adapters.openspiel.game import FiveUpGame
 from fiveup_env.adapters.openspiel.positions import state_of, world_of

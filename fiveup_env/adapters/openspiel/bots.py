@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.adapters.openspiel.game import FiveUpGame, FiveUpState
 from fiveup_env.agents.base import Agent
 from fiveup_env.agents.distribution import action_probabilities

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from fiveup_env.adapters.missing import library
+from fiveup_env._missing import library
 from fiveup_env.adapters.openspiel.observers import InformationObserver, ViewObserver
 from fiveup_env.extensive.episode import DRAWN, Episode, Stage
 from fiveup_env.extensive.information import full_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fiveup_env.adapters.missing import MissingLibraryError, library
+from fiveup_env._missing import MissingLibraryError, library, needs
 
 
 def test_one_line_names_the_extra() -> None:
@@ -22,3 +22,8 @@ def test_a_module_of_ours_that_is_missing_is_a_mistake_of_ours() -> None:
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), library("torchrl"):
         _ = 1 / 0
+
+
+def test_a_script_ends_with_that_line() -> None:
+    with pytest.raises(SystemExit, match=r"^a_library_that_is_not_there is not installed: pip install "), needs("jax"):
+        import a_library_that_is_not_there  # noqa: F401
