@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from fiveup_env.cluster import OBJECT_STORE, connected
 
+T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 WARNINGS = pytest.mark.filterwarnings(
     # Ray on an environment variable and on options of its own, and on processes that it has ended but not waited for.
@@ -27,13 +28,24 @@ def _environment() -> None:
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0", PYTHONPATH=str(ROOT))
 
 
+def _patient(start: Callable[[], T], attempts: int = 4) -> T:
+    """What `start` returns. Ray gives a node of its own 30 seconds and no more: a busy machine may need another try."""
+    for _ in range(attempts - 1):
+        try:
+            return start()
+        except Exception as error:  # Ray raises no other
+            if "timed out during startup" not in str(error):
+                raise
+    return start()
+
+
 @contextmanager
 def embedded(cpus: int = 2) -> Iterator[Any]:
     """The module `ray`, connected to an embedded one."""
     pytest.importorskip("ray")
     _environment()
-    with connected("local", "this test", cpus) as ray:
-        yield ray
+    with ExitStack() as stack:
+        yield _patient(lambda: stack.enter_context(connected("local", "this test", cpus)))
 
 
 @contextmanager
@@ -45,9 +57,9 @@ def two_nodes() -> Iterator[tuple[Any, Any]]:
     _environment()
     assert not ray.is_initialized()
     options = {"num_cpus": 2, "object_store_memory": OBJECT_STORE}
-    cluster = Cluster(initialize_head=True, head_node_args=options | {"include_dashboard": False})
+    cluster = _patient(lambda: Cluster(initialize_head=True, head_node_args=options | {"include_dashboard": False}))
     try:
-        yield cluster, cluster.add_node(**options)
+        yield cluster, _patient(lambda: cluster.add_node(**options))
     finally:
         ray.shutdown()
         cluster.shutdown()

@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from importlib.util import find_spec
 
 import pytest
 
-from training.examples._example import Outcome
+from training.examples._example import Outcome, seed
 from training.libraries import EXAMPLES, table
 
 # Of the libraries, about themselves or the versions that they like best; each line names who says it.
@@ -70,6 +71,13 @@ def test_bad_arguments_are_one_line() -> None:
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ended.returncode == 2
     assert "argument --samples: must be a positive integer, not 'none'" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("text", ["-1", "2147483648", "1.5", "x"])
+def test_seeds_are_integers_that_all_libraries_take(text: str) -> None:
+    assert seed("0") == 0 and seed("2147483647") == 2**31 - 1
+    with pytest.raises(ArgumentTypeError, match=f"must be an integer from 0 to .*, not '{text}'"):
+        seed(text)
 
 
 @pytest.mark.parametrize(

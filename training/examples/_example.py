@@ -88,7 +88,7 @@ def start(train: Callable[[int, int], Outcome], samples: int, description: str |
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--samples", type=positive, default=samples, help="decisions to learn from (%(default)s)")
-    parser.add_argument("--seed", type=seed, default=1, help="0 to 2**32 - 1 (%(default)s)")
+    parser.add_argument("--seed", type=seed, default=1, help="0 to 2**31 - 1 (%(default)s)")
     parser.add_argument("--matches", type=positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print a line of JSON instead")
     given = parser.parse_args()
@@ -123,13 +123,13 @@ def positive(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A seed of a command line: what NumPy's, torch's and JAX's generators all take."""
+    """A seed of a command line: what the generators of all libraries take, with room for those that count on from it."""
     try:
         value = int(text)
     except ValueError:
         value = -1
-    if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**32 - 1, not {text!r}")
+    if not 0 <= value < 2**31:
+        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**31 - 1, not {text!r}")
     return value
 
 
