@@ -123,7 +123,7 @@ def positive(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A seed of a command line: what the generators of all libraries take, with room for those that count on from it."""
+    """A seed of a command line: what all libraries take, with room for those that count on from it."""
     try:
         value = int(text)
     except ValueError:
