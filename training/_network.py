@@ -112,7 +112,8 @@ class PolicyNetwork(Trunk):
         """What the first layer reads, float [N, `num_inputs`]; arguments as of `forward`."""
         if not self.belief:
             return observation
-        assert belief is not None, "the network was made with belief=True"
+        if belief is None:
+            raise ValueError("this network sees where tiles are likely to be: give it views.belief('likely') too")
         return torch.cat([observation, belief.flatten(1)], 1)
 
     def forward(

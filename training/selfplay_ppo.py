@@ -116,7 +116,7 @@ class Run:
         self.decisions, self.iterations, self.seconds = 0, 0, 0.0
         self.curve: list[dict[str, float]] = []
         self.learner = Learner(config)
-        self.env = self_play_matches(config, self.learner.network.belief)
+        self.env = self_play_matches(config, self.learner.belief)
         past = config.snapshots
         try:
             self.mix = Mix(config.opponents, config.matches, config.players, past.keep, past.at_once, config.seed)
@@ -237,6 +237,7 @@ class Learner:
         if config.teacher.weight or config.teacher.weight_end:
             self.teacher = load_weights(config.teacher.weights or sizes.start_from or "", config.players)
             self.teacher.requires_grad_(False).to(self.device)
+        self.belief = self.network.belief or (self.teacher is not None and self.teacher.belief)
         self.parameters = list(self.network.parameters())
         if self.critic:
             self.parameters += self.critic.to(self.device).parameters()

@@ -52,18 +52,23 @@ def test_samples_and_searches(name):
         load(f"{name}+search", 5 - players if players != 4 else 2)
 
 
-def test_as_a_module_of_torch():
+@pytest.mark.parametrize(("name", "players"), [("duel-v1", 2), ("partnership-v1", 4)])
+def test_as_a_module_of_torch(name, players):
     torch = pytest.importorskip("torch")
-    module = torch_module("duel-v1")
-    weights = read_weights(weights_file("duel-v1"))
+    module = torch_module(name)
+    weights = read_weights(weights_file(name))
     assert set(module.state_dict()) == set(weights.tensors)
-    games = collected(2, seed=61, matches=1)
+    games = collected(players, seed=61, matches=1)
     views = Views(games, games["turn"])
-    observation, masks = views.observe()
+    masks = views.observe()[1]
+    seen = [torch.from_numpy(array) for array in (*views.observe(), views.belief("likely"))]
     with torch.no_grad():
-        logits, _ = module(torch.from_numpy(observation), torch.from_numpy(masks))
-    ours, _ = load("duel-v1").logits(views)
+        logits, _ = module(*seen)
+    ours, _ = load(name).logits(views)
     np.testing.assert_allclose(logits.numpy()[masks > 0], ours[masks > 0], rtol=1e-3, atol=1e-3)
+    if module.belief:
+        with pytest.raises(ValueError, match=r"give it views.belief\("):
+            module(*seen[:2])
 
 
 def test_names_that_are_not_there():
