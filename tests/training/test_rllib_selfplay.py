@@ -131,7 +131,8 @@ def test_nothing_is_lost_on_the_way_to_the_learner(done):
         rollout.begin(0)
         generator = torch.Generator().manual_seed(0)
 
-        def act(observation, mask, state, generator=generator):
+        def act(seen, state, generator=generator):
+            observation, mask, _ = seen
             action = torch.multinomial(mask.float(), 1, generator=generator)[:, 0]
             return action, action * -0.125, observation.mean(1)
 
