@@ -6,10 +6,11 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,19 @@ from fiveup_env.evaluation import evaluate
 
 PLAYERS = 4
 OPPONENTS = ("random", "greedy")
+
+AGAINST_GREEDY: Mapping[str, Any] = MappingProxyType(
+    {
+        "num_players": PLAYERS,
+        "opponents": "greedy",
+        "episode": "round",
+        "continue_match": True,
+        "reward": "points",
+        "draws": "auto",
+        "skip_single": True,
+    }
+)
+"""The matches of the examples whose learner has one side: arguments of `FiveUpVectorEnv` and what stands on it."""
 
 
 @dataclass

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
 
 with needs("agilerl"):
     import torch
@@ -66,13 +66,7 @@ def make_env(matches: int) -> FiveUpVectorEnv:
     """The matches; in SAME_STEP mode, so that no row is without a decision."""
     return FiveUpVectorEnv(
         matches,
-        num_players=PLAYERS,
-        opponents="greedy",
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
+        **AGAINST_GREEDY,
     )
 
 

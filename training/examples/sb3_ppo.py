@@ -9,7 +9,7 @@ advantages are right as they stand. For runs that can be resumed, opponent mixes
 
 from __future__ import annotations
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, Outcome, needs, start
 
 with needs("train"):
     from sb3_contrib import MaskablePPO
@@ -54,13 +54,7 @@ def train(samples: int, seed: int) -> Outcome:
     matches = min(MATCHES, -(-samples // STEPS))
     env = FiveUpSB3VecEnv(
         matches,
-        num_players=PLAYERS,
-        opponents="greedy",
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
+        **AGAINST_GREEDY,
     )
     model = MaskablePPO(
         "MlpPolicy",

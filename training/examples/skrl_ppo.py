@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
 
 with needs("skrl"):
     import torch
@@ -91,13 +91,7 @@ def train(samples: int, seed: int) -> Outcome:
     matches = min(MATCHES, -(-samples // STEPS))
     native = FiveUpVectorEnv(
         matches,
-        num_players=PLAYERS,
-        opponents="greedy",
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
+        **AGAINST_GREEDY,
     )
     env = wrap_env(native, wrapper="gymnasium", verbose=False)
     env._seed = seed  # of the first reset; skrl offers no other place

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
 
 with needs("tianshou"):
     import torch
@@ -69,13 +69,7 @@ def train(samples: int, seed: int) -> Outcome:
     envs = FiveUpTianshouEnv(
         matches,
         seed=seed,
-        num_players=PLAYERS,
-        opponents="greedy",
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
+        **AGAINST_GREEDY,
     )
     space = envs.action_space[0]
     inputs = envs.observation_space[0]["observation"].shape[0]

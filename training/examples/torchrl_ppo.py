@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
 
 with needs("torchrl"):
     import torch
@@ -53,13 +53,7 @@ def make_env(matches: int, seed: int) -> GymWrapper:
     """The matches, with the action as a number (not one-hot)."""
     env = FiveUpVectorEnv(
         matches,
-        num_players=PLAYERS,
-        opponents="greedy",
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
+        **AGAINST_GREEDY,
         autoreset_mode="DISABLED",
     )
     env.reset(seed=seed)
