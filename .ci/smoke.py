@@ -35,7 +35,7 @@ import gymnasium
 import fiveup_env
 from fiveup_env import Match, fiveup_v0
 from fiveup_env.agents import load
-from fiveup_env.rendering.board import board
+from fiveup_env.rendering.board_picture import board
 from fiveup_env.testing import check_agent
 
 package = Path(fiveup_env.__file__).parent

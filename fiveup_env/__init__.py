@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 from fiveup_env._on_import import when_imported
 
 if TYPE_CHECKING:
-    from fiveup_env.encoding.view import View, Views
-    from fiveup_env.envs.options import EnvOptions
-    from fiveup_env.envs.vector import SelfPlayVectorEnv
-    from fiveup_env.rules.game import Variant
+    from fiveup_env.envs.env_options import EnvOptions
+    from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
     from fiveup_env.rules.graph import Layout
     from fiveup_env.rules.match import Event, IllegalActionError, Match
+    from fiveup_env.rules.record import Variant
+    from fiveup_env.views.view import View, Views
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "EnvOptions": "fiveup_env.envs.options",
+    "EnvOptions": "fiveup_env.envs.env_options",
     "Event": "fiveup_env.rules.match",
     "IllegalActionError": "fiveup_env.rules.match",
     "Layout": "fiveup_env.rules.graph",
     "Match": "fiveup_env.rules.match",
-    "SelfPlayVectorEnv": "fiveup_env.envs.vector",
-    "Variant": "fiveup_env.rules.game",
-    "View": "fiveup_env.encoding.view",
-    "Views": "fiveup_env.encoding.view",
+    "SelfPlayVectorEnv": "fiveup_env.envs.self_play_vector",
+    "Variant": "fiveup_env.rules.record",
+    "View": "fiveup_env.views.view",
+    "Views": "fiveup_env.views.view",
 }
 
 __all__ = [
@@ -64,13 +64,13 @@ def __dir__() -> list[str]:
 
 
 def _register() -> None:
-    from fiveup_env.registration import register_envs
+    from fiveup_env.envs.registration import register_envs
 
     register_envs()
 
 
 def _register_pettingzoo() -> None:
-    from fiveup_env.registration import register_pettingzoo_envs
+    from fiveup_env.envs.registration import register_pettingzoo_envs
 
     register_pettingzoo_envs()
 
@@ -79,12 +79,12 @@ def _add_resample() -> None:
     from fiveup_env.rules.match import Match
 
     def resample(self: Match, seat: int, rng: Any = None) -> Match:
-        """A copy in which all that `seat` cannot know is drawn anew; see `fiveup_env.encoding.resample`.
+        """A copy in which all that `seat` cannot know is drawn anew; see `fiveup_env.belief.resample`.
 
         Its observation, mask, history and view stay the same. `rng` is a NumPy generator, a seed, or None for a seed
         of the system's. Raises ValueError if there is no such seat or `rng` is none of these.
         """
-        from fiveup_env.encoding.resample import resample as drawn_anew
+        from fiveup_env.belief.resample import resample as drawn_anew
 
         return drawn_anew(self, seat, rng)
 

@@ -17,7 +17,7 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
-from fiveup_env.envs.aec import FiveUpAEC as raw_env
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC as raw_env
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -29,7 +29,7 @@ def env(**options: Any) -> AECEnv:
     what is called before `reset` raises.
 
     Args:
-        options: see `raw_env` (`fiveup_env.envs.aec.FiveUpAEC`).
+        options: see `raw_env` (`fiveup_env.envs.pettingzoo_aec.FiveUpAEC`).
     """
     wrapped: AECEnv = raw_env(**options)
     wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)

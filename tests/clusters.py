@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from fiveup_env.cluster import OBJECT_STORE, connected
+from fiveup_env.system.ray_cluster import OBJECT_STORE, connected
 
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 
 LATEST, PREVIOUS, DAMAGED = "checkpoint.pt", "checkpoint.previous.pt", "checkpoint.damaged.pt"
 MAGIC = b"fiveup checkpoint 1\n"

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 
 Place = tuple[str, ...]
 """Where in a file: the keys (and numbers of list items) that lead there."""

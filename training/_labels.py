@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import torch
 from pydantic import Field
 
-from fiveup_env.encoding.observation import units
+from fiveup_env.views.observation import units
 
 from ._config import Count, NotNegative, Positive, Section
 from ._network import PolicyNetwork

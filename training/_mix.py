@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import torch
 
-from fiveup_env.agents.base import AgentError, Policy, drawn, is_policy, keys_of
+from fiveup_env.agents.protocol import AgentError, Policy, drawn, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.encoding.beliefs import LIKELY
-from fiveup_env.encoding.view import Views
+from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.views.view import Views
 
 from ._network import PolicyNetwork, masked, sample_actions
 
@@ -83,7 +83,7 @@ class Mix:
             if name not in (SELF, SNAPSHOTS):
                 agent = make_agent(name, num_players)
                 if not is_policy(agent):
-                    raise AgentError(f"agent {name!r} has no act_many, which self-play needs (see agents.base)")
+                    raise AgentError(f"agent {name!r} has no act_many, which self-play needs (see agents.protocol)")
                 self._agents[name] = agent
         self._pool: list[tuple[int, PolicyNetwork]] = []
         self._playing: list[tuple[int, PolicyNetwork]] = []

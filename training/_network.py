@@ -1,6 +1,6 @@
 """The network of policies and its file: a plain residual multilayer perceptron, and safetensors with JSON beside.
 
-The observation (float32 [F], see `fiveup_env.encoding.observation`) goes through
+The observation (float32 [F], see `fiveup_env.views.observation`) goes through
 
     h = relu(input(x))
     h = h + second(relu(first(h)))        for every block
@@ -8,12 +8,12 @@ The observation (float32 [F], see `fiveup_env.encoding.observation`) goes throug
 
 Logits are for all 121 actions; illegal ones are for the caller to mask. The value is that of the seat that looks.
 A network with `placements` D > 0 has no output for each action id, but scores every legal placement by what it would
-leave (features float32 [M, K], see `fiveup_env.encoding.placements`), so what it learns from one tile holds for all:
+leave (features float32 [M, K], see `placement_features`), so what it learns from one tile holds for all:
 
     z = relu(placement(features) + context(relu(h)))
     logits = score(z + relu(mix(z)))
 
-With `belief` the input is the observation and behind it what is likely about the hidden tiles (`encoding.likely`).
+With `belief` the input is the observation and behind it what is likely about the hidden tiles (`belief.approximation`).
 There is no normalisation, so that a forward pass is a few matrix products in any library.
 """
 
@@ -30,14 +30,14 @@ import safetensors.torch
 import torch
 from torch import nn
 
-from fiveup_env.agents.equity import shipped_table
-from fiveup_env.agents.network import FORMAT, METADATA, num_inputs
-from fiveup_env.encoding.history import state_size
-from fiveup_env.encoding.observation import observation_size, offsets, sections
-from fiveup_env.encoding.outlook import Outlook
-from fiveup_env.encoding.placements import Placements, num_features
+from fiveup_env.agents.network.network_agent import FORMAT, METADATA, num_inputs
+from fiveup_env.agents.network.outlook_features import Outlook
+from fiveup_env.agents.network.placement_features import Placements, num_features
+from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
+from fiveup_env.views.history import state_size
+from fiveup_env.views.observation import observation_size, offsets, sections
 
 from ._checkpoint import write_file
 
@@ -160,7 +160,7 @@ class PolicyNetwork(Trunk):
 
 
 class Critic(Trunk):
-    """A value from the global state, all hands seen (`fiveup_env.encoding.history.write_state`); for training alone.
+    """A value from the global state, all hands seen (`fiveup_env.views.history.write_state`); for training alone.
 
     Args:
         num_players, width, blocks: as of `PolicyNetwork`.

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from fiveup_env.agents.base import Policy
-from fiveup_env.agents.learned import MaskablePPOPolicy
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 
 SNAPSHOTS = "snapshots"
 """Name of the pool in a mix; every other name is the registry's."""

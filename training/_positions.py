@@ -6,13 +6,13 @@ shard) alone, so shards can be made in any order, by any number of processes, an
 | array    | dtype, shape      | meaning                                                                          |
 |----------|-------------------|----------------------------------------------------------------------------------|
 | codes    | uint8 [N, F]      | the observation of the seat to act, as bare codes                                |
-| belief   | uint8 [N, n, 28]  | where tiles are likely to be (`encoding.likely`), in 255ths                      |
+| belief   | uint8 [N, n, 28]  | where tiles are likely to be (`belief.approximation`), in 255ths                      |
 | mask     | uint8 [N, 16]     | its legal actions (always more than one), packed bits                            |
 | values   | float32 [M]       | the search's mean value of every legal action, position by position, in order of ids |
 | worlds   | uint16 [M]        | how many worlds each mean is over                                                |
 | spread   | float32 [N]       | standard deviation of the best action's value over the worlds                    |
 
-Values are those of the seat's side: chances to win the match (see `agents.equity`). The search sees views only.
+Values are those of the seat's side: chances to win the match (see `agents.search.equity`). The search sees views only.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import Policy, is_policy, keys_of
-from fiveup_env.agents.estimates import Estimator, in_the_race
+from fiveup_env.agents.protocol import Policy, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search import PIMC
-from fiveup_env.encoding.beliefs import LIKELY
-from fiveup_env.encoding.marginals import belief_shape
-from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.view import Views
-from fiveup_env.evaluation.kernels import take_choices
+from fiveup_env.agents.search.estimates import Estimator, in_the_race
+from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.belief.marginals import belief_shape
+from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.batch import begin
-from fiveup_env.rules.game import PLAYING, RAW_PER_POINT, Variant, new_games
-from fiveup_env.scripts import ConfigError
+from fiveup_env.rules.match_kernels import begin
+from fiveup_env.rules.record import PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.system.training_scripts import ConfigError
+from fiveup_env.views.observation import observation_size
+from fiveup_env.views.view import Views
 
 from ._checkpoint import write_file
 

@@ -21,10 +21,10 @@ from ray.rllib.policy.sample_batch import SampleBatch
 from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
 
-from fiveup_env.encoding.observation import units
-from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.views.observation import units
 
 from ._mix import Mix, Seen
 from ._network import PolicyNetwork, masked, sample_actions

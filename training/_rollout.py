@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from fiveup_env.encoding.beliefs import LIKELY
-from fiveup_env.encoding.history import state_size, write_states
-from fiveup_env.envs.vector import SelfPlayVectorEnv
+from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.views.history import state_size, write_states
 
 from ._credit import side_advantages
 from ._mix import SELF, Mix, Seen

@@ -23,8 +23,8 @@ from rich.progress import (
 from rich.text import Text
 
 from fiveup_env.evaluation import MatchUp
-from fiveup_env.evaluation.report import report
-from fiveup_env.scripts import ConfigError
+from fiveup_env.reports.matchup_table import report
+from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import load_checkpoint, write_file
 from ._config import Section, read_config

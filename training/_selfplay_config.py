@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from fiveup_env.encoding.observation import sections
+from fiveup_env.views.observation import sections
 
 from ._config import Count, NotNegative, Positive, Section, Share
 from ._mix import SELF

@@ -2,7 +2,7 @@
 
 | name           | what                                                                              |
 |----------------|-----------------------------------------------------------------------------------|
-| `win`, `points`, `equity` | the env's schemes, see `fiveup_env.encoding.rewards`                    |
+| `win`, `points`, `equity` | the env's schemes, see `fiveup_env.views.rewards`                    |
 | `table`        | twice the change of the chance to win the match, by the shipped match-equity table |
 
 `table` knows what `equity` does not: how far from smooth the end of a match is (6.1 wants exactly 61, so some points to
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.agents.equity import LONGEST, shipped_table
-from fiveup_env.agents.kernels import GREEDY, rollout
+from fiveup_env.agents.baseline_kernels import GREEDY, rollout
+from fiveup_env.agents.search.equity import LONGEST, shipped_table
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.envs.step_arrays import StepArrays
-from fiveup_env.envs.vector import SelfPlayVectorEnv
-from fiveup_env.rules.batch import copy_games
-from fiveup_env.rules.game import RAW_PER_POINT
+from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.rules.record import RAW_PER_POINT
 
 TABLE = "table"
 

@@ -20,7 +20,7 @@ import typer
 import yaml
 from rich.console import Console
 
-from fiveup_env._missing import needs
+from fiveup_env.system.optional import needs
 
 with needs("train"):
     import torch

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from fiveup_env.cluster import connected
+from fiveup_env.system.ray_cluster import connected
 
 from ._checkpoint import write_file
 from ._rllib_ppo import SelfPlayPPO, algorithm_config

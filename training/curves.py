@@ -19,7 +19,7 @@ import numpy as np
 import typer
 import yaml
 
-from fiveup_env._missing import MissingLibraryError, library
+from fiveup_env.system.optional import MissingLibraryError, library
 
 SAMPLES = {"imitate": "passes", "selfplay_ppo": "decisions"}
 """Script -> what it calls the samples that were learned from."""

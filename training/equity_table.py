@@ -18,9 +18,9 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from fiveup_env.agents.equity import LONGEST, TABLES, unfold
-from fiveup_env.agents.equity_rounds import improve, play_rounds
-from fiveup_env.rules.game import Variant, new_games
+from fiveup_env.agents.search.equity import LONGEST, TABLES, unfold
+from fiveup_env.agents.search.equity_rounds import improve, play_rounds
+from fiveup_env.rules.record import Variant, new_games
 
 FULL_GRID = np.arange(1, LONGEST + 1)
 THREE_GRID = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 29, 36, 46, 61])

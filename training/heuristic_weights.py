@@ -20,12 +20,12 @@ import typer
 
 from fiveup_env.agents import heuristic
 from fiveup_env.agents.heuristic import FEATURES, rate
-from fiveup_env.agents.search import PIMC
-from fiveup_env.encoding.view import View, Views
-from fiveup_env.evaluation.kernels import take_choices
-from fiveup_env.rules.batch import begin
-from fiveup_env.rules.game import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, new_games
-from fiveup_env.rules.kernels import entry
+from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.evaluation.match_play_kernels import take_choices
+from fiveup_env.jit.compilation import entry
+from fiveup_env.rules.match_kernels import begin
+from fiveup_env.rules.record import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.views.view import View, Views
 
 OUT = Path(heuristic.__file__).with_name("heuristic_weights.py")
 HEADER = '''"""Weights of the policy `heuristic`; written by `python -m training.heuristic_weights`, not by hand."""

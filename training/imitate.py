@@ -34,10 +34,10 @@ from pydantic import Field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.evaluation import evaluate
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import write_file
 from ._config import Count, Positive, Section, Share, read_config

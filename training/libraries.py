@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fiveup_env.scripts import PACKAGE
+from fiveup_env.system.training_scripts import PACKAGE
 
 
 @dataclass(frozen=True)

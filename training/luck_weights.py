@@ -15,13 +15,13 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from fiveup_env.agents.equity import shipped_table
-from fiveup_env.agents.kernels import GREEDY
-from fiveup_env.evaluation.conduct_kernels import new_counts
-from fiveup_env.evaluation.kernels import DRAW_POINTS, FEATURES, play_kernels, start_matches
+from fiveup_env.agents.baseline_kernels import GREEDY
+from fiveup_env.agents.search.equity import shipped_table
+from fiveup_env.evaluation.behaviour_kernels import new_counts
 from fiveup_env.evaluation.luck import WEIGHTS, new_luck
-from fiveup_env.evaluation.plan import DEALS, POLICIES, Plan
-from fiveup_env.rules.game import RAW_PER_POINT, new_games
+from fiveup_env.evaluation.match_plan import DEALS, POLICIES, Plan
+from fiveup_env.evaluation.match_play_kernels import DRAW_POINTS, FEATURES, play_kernels, start_matches
+from fiveup_env.rules.record import RAW_PER_POINT, new_games
 from fiveup_env.rules.tiles import NUM_TILES
 
 CHUNK = 50_000

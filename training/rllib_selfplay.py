@@ -54,11 +54,11 @@ import torch
 from pydantic import Field, model_validator
 from torch.utils.tensorboard import SummaryWriter
 
-from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cluster import LOCAL, ClusterError, connected
 from fiveup_env.evaluation import MatchUp, evaluate
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.ray_cluster import LOCAL, ClusterError, connected
+from fiveup_env.system.training_scripts import ConfigError
 
 from . import _selfplay_config as selfplay
 from ._checkpoint import save_checkpoint, write_file

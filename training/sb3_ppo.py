@@ -31,12 +31,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import LinearSchedule
 
-from fiveup_env.agents.base import AgentError
-from fiveup_env.agents.learned import MaskablePPOPolicy
+from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 from fiveup_env.evaluation import evaluate
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
 from ._config import Count, NotNegative, Positive, Section, Share
@@ -105,7 +105,7 @@ class Config(Section):
     episode: Literal["round", "match"] = Field(
         default="round", description="what returns add up over; matches go on to exactly 61 either way"
     )
-    reward: Literal["equity", "points", "win"] = Field(default="points", description="see fiveup_env.encoding.rewards")
+    reward: Literal["equity", "points", "win"] = Field(default="points", description="see fiveup_env.views.rewards")
     opponents: dict[str, Positive] = Field(
         default={"random": 1.0, "greedy": 4.0, "snapshots": 5.0},
         min_length=1,

@@ -52,10 +52,10 @@ import torch
 import torch.nn.functional as F
 from torch.utils.tensorboard import SummaryWriter
 
-from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.evaluation import evaluate
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import save_checkpoint, write_file
 from ._mix import Mix, NetworkPolicy, Seen

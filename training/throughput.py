@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fiveup_env._missing import needs
+from fiveup_env.system.optional import needs
 
 with needs("train"):
     import torch

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fiveup_env._missing import library
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.envs.step_arrays import StepArrays
-from fiveup_env.envs.vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.system.optional import library
 
 with library("jax"):
     import jax

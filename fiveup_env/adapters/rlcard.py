@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env._missing import library
-from fiveup_env.encoding.observation import observation_size
-from fiveup_env.envs.aec import FiveUpAEC
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
+from fiveup_env.system.optional import library
+from fiveup_env.views.observation import observation_size
 
 with library("rlcard"):
     import rlcard

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env._missing import library
-from fiveup_env.envs.aec import FiveUpAEC
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
 from fiveup_env.rules.match import IllegalActionError
+from fiveup_env.system.optional import library
 
 with library("ray"):
     import torch

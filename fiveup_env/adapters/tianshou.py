@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
-from fiveup_env._missing import library
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.system.optional import library
 
 with library("tianshou"):
     from tianshou.data import Batch

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fiveup_env.agents.base import Agent
+    from fiveup_env.agents.protocol import Agent
     from fiveup_env.agents.registry import AgentSpec
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.agents.base import Policy
-from fiveup_env.agents.kernels import GREEDY, HEURISTIC, RANDOM, choose_many
-from fiveup_env.encoding.view import Views
+from fiveup_env.agents.baseline_kernels import GREEDY, HEURISTIC, RANDOM, choose_many
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.views.view import Views
 
 
 class KernelPolicy(Policy):

@@ -12,7 +12,9 @@ from collections.abc import Callable
 import numpy as np
 
 from fiveup_env.agents.heuristic_weights import FITTED
-from fiveup_env.encoding.belief import unseen_tiles
+from fiveup_env.belief.bounds import unseen_tiles
+from fiveup_env.jit.bits import count_bits, lowest_bit
+from fiveup_env.jit.compilation import int64, kernel
 from fiveup_env.rules.actions import (
     ACTION_OTHER,
     ACTION_PIP,
@@ -21,10 +23,8 @@ from fiveup_env.rules.actions import (
     LAY_END,
     LAY_SPINNER,
 )
-from fiveup_env.rules.bits import count_bits, lowest_bit
-from fiveup_env.rules.game import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
-from fiveup_env.rules.kernels import int64, kernel
 from fiveup_env.rules.layout import end_sum_after
+from fiveup_env.rules.record import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import DOUBLES, HIGH, LOW, NUM_TILES, PIPS, TILES, TILES_WITH, pip_sum
 from fiveup_env.rules.turn import end_placements, forced_action, spinner_placements

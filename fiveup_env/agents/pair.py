@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.agents.base import Agent, AgentError, Policy, agent_name, is_policy
-from fiveup_env.encoding.view import View, Views
+from fiveup_env.agents.protocol import Agent, AgentError, Policy, agent_name, is_policy
+from fiveup_env.views.view import View, Views
 
 SEATS = 4
 WITH = " with "

@@ -5,7 +5,7 @@
 - a built-in name: `greedy`
 - a checkpoint file: `runs/mine/policy.safetensors`, `runs/quickstart/policy.zip:sample=true`
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
-- a program of its own: `exec:COMMAND`, see `agents.process`; what follows is the command and no arguments of ours
+- a program of its own: `exec:COMMAND`, see `external_program`; what follows is the command and no arguments of ours
 - a partnership of two agents for four players: `pair:X with Y`, see `agents.pair`
 - a bot of OpenSpiel's: `openspiel:ismcts:iterations=50`, see docs/openspiel.md
 
@@ -24,8 +24,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from fiveup_env.agents.base import Agent, AgentError, agent_name
 from fiveup_env.agents.pair import SEATS, pair, split_pair
+from fiveup_env.agents.protocol import Agent, AgentError, agent_name
 
 AgentSpec: TypeAlias = "str | os.PathLike[str] | Agent"
 """An agent, or what `make_agent` makes one of."""
@@ -38,25 +38,37 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
             "fiveup_env.agents.baselines:Heuristic",
             "points now, own tiles that then fit, and what the next player may score, weighted as fitted to pimc",
         ),
-        "pimc": ("fiveup_env.agents.search:PIMC", "sampled worlds, every action played out in each of them"),
-        "ismcts": ("fiveup_env.agents.search:ISMCTS", "one search tree over what the seat sees, in sampled worlds"),
-        "partnership-v1": ("fiveup_env.agents.released:partnership_v1", "the released network for four players"),
-        "trio-v1": ("fiveup_env.agents.released:trio_v1", "the released network for three players"),
-        "duel-v1": ("fiveup_env.agents.released:duel_v1", "the released network for two players"),
+        "pimc": (
+            "fiveup_env.agents.search.search_agents:PIMC",
+            "sampled worlds, every action played out in each of them",
+        ),
+        "ismcts": (
+            "fiveup_env.agents.search.search_agents:ISMCTS",
+            "one search tree over what the seat sees, in sampled worlds",
+        ),
+        "partnership-v1": (
+            "fiveup_env.agents.network.released_policies:partnership_v1",
+            "the released network for four players",
+        ),
+        "trio-v1": ("fiveup_env.agents.network.released_policies:trio_v1", "the released network for three players"),
+        "duel-v1": ("fiveup_env.agents.network.released_policies:duel_v1", "the released network for two players"),
         "partnership-v1+search": (
-            "fiveup_env.agents.released:partnership_v1_search",
+            "fiveup_env.agents.network.released_policies:partnership_v1_search",
             "a search whose prior is that network",
         ),
-        "trio-v1+search": ("fiveup_env.agents.released:trio_v1_search", "the same for three players"),
-        "duel-v1+search": ("fiveup_env.agents.released:duel_v1_search", "the same for two players"),
+        "trio-v1+search": ("fiveup_env.agents.network.released_policies:trio_v1_search", "the same for three players"),
+        "duel-v1+search": ("fiveup_env.agents.network.released_policies:duel_v1_search", "the same for two players"),
     }
 )
 """Name -> (Python path of what makes it, a line for people)."""
 
 CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        ".safetensors": ("fiveup_env.agents.network:NetworkPolicy", "weights of a policy network; needs no torch"),
-        ".zip": ("fiveup_env.agents.learned:MaskablePPOPolicy", "MaskablePPO of sb3-contrib"),
+        ".safetensors": (
+            "fiveup_env.agents.network.network_agent:NetworkPolicy",
+            "weights of a policy network; needs no torch",
+        ),
+        ".zip": ("fiveup_env.agents.network.sb3_checkpoint:MaskablePPOPolicy", "MaskablePPO of sb3-contrib"),
     }
 )
 """Suffix of a file -> (Python path of what loads it, a line for people)."""
@@ -132,7 +144,7 @@ def files_of(spec: str) -> list[Path]:
 
 def _from_name(spec: str) -> Agent:
     if spec.startswith(PROGRAM):
-        named: Agent = _load("fiveup_env.agents.process:ProcessAgent").named(spec.removeprefix(PROGRAM))
+        named: Agent = _load("fiveup_env.agents.external_program:ProcessAgent").named(spec.removeprefix(PROGRAM))
         return named
     if spec.startswith(PAIR):
         first, second = (make_agent(name, SEATS) for name in split_pair(spec.removeprefix(PAIR)))
@@ -167,7 +179,7 @@ def _from_name(spec: str) -> Agent:
 def _openspiel(spec: str) -> Agent:
     name, arguments = parse(spec.removeprefix(OPENSPIEL))
     try:
-        make = _load("fiveup_env.adapters.openspiel.agents:make_bot_agent")
+        make = _load("fiveup_env.adapters.openspiel.openspiel_agents:make_bot_agent")
     except ImportError as error:
         raise AgentError(f"agent {spec!r}: {error}") from error
     bot: Agent = make(name, **arguments)

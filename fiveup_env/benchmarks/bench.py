@@ -14,10 +14,9 @@ from typing import Any
 import numba
 import numpy as np
 
-from fiveup_env.benchmarks.aec import agent_steps_per_second, contestants
-from fiveup_env.benchmarks.compiling import first_use_seconds
-from fiveup_env.benchmarks.learning import Shares, measure_shares
-from fiveup_env.benchmarks.native import (
+from fiveup_env.benchmarks.aec_speed import agent_steps_per_second, contestants
+from fiveup_env.benchmarks.compile_time import first_use_seconds
+from fiveup_env.benchmarks.native_speed import (
     CORES,
     DTYPES,
     STEP_ONLY,
@@ -28,8 +27,9 @@ from fiveup_env.benchmarks.native import (
     record_size,
     roof_case,
 )
-from fiveup_env.benchmarks.peers import peer_cases
+from fiveup_env.benchmarks.peer_speed import peer_cases
 from fiveup_env.benchmarks.timing import CLOCKS, Case, Clock, Speed, in_turns
+from fiveup_env.benchmarks.training_share import Shares, measure_shares
 
 BASE = 1024
 """Number of matches at which variants, roof and peers are compared."""

@@ -8,19 +8,19 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.agents.kernels import choose, decision_key, round_key
-from fiveup_env.encoding.history import write_history
-from fiveup_env.encoding.observation import observation_size
-from fiveup_env.encoding.writer import write_observation
-from fiveup_env.envs.aec_kernels import event_code
-from fiveup_env.envs.episodes import deal_episode, deal_match
-from fiveup_env.envs.options import EnvOptions
-from fiveup_env.envs.seats import LEARNER, PYTHON, take_seats
+from fiveup_env.agents.baseline_kernels import choose, decision_key, round_key
+from fiveup_env.envs.env_options import EnvOptions
+from fiveup_env.envs.episode_start import deal_episode, deal_match
+from fiveup_env.envs.learner_seat import LEARNER, PYTHON, take_seats
+from fiveup_env.envs.pettingzoo_aec_kernels import event_code
 from fiveup_env.envs.transition import GOES_ON, transition
+from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.game import GAME, MAX_EVENTS, Game, new_games
-from fiveup_env.rules.kernels import entry, kernel
+from fiveup_env.rules.record import GAME, MAX_EVENTS, Game, new_games
 from fiveup_env.rules.turn import count_legal, forced_action, is_legal, nth_legal, write_mask
+from fiveup_env.views.history import write_history
+from fiveup_env.views.observation import observation_size
+from fiveup_env.views.observation_kernels import write_observation
 
 # Where the deal of an episode comes from: (seed, episode number), a seed of its own, or it lies on the table already.
 OF_EPISODE, OF_SEED, DEALT = 0, 1, 2

@@ -9,8 +9,8 @@ import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 
-from fiveup_env._missing import library
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.system.optional import library
 
 with library("train"):
     from stable_baselines3.common.vec_env import VecEnv

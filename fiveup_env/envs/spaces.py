@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from gymnasium import spaces
 
-from fiveup_env.encoding.history import state_size, state_units
-from fiveup_env.encoding.marginals import belief_shape
-from fiveup_env.encoding.observation import sections, split, upper_bounds
-from fiveup_env.envs.options import EnvOptions
+from fiveup_env.belief.marginals import belief_shape
+from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.views.history import state_size, state_units
+from fiveup_env.views.observation import sections, split, upper_bounds
 
 
 def action_space() -> spaces.Discrete:

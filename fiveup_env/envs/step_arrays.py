@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.encoding.marginals import belief_shape
+from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.rules.actions import NUM_ACTIONS
 
 FACTS = np.dtype(
@@ -45,7 +45,7 @@ class StepArrays:
         action_mask: [N, 121] int8: its legal actions.
         seat: [N] int8: the seat to move.
         side: [N] int8: its side.
-        rewards: [N, S] float32: what the step brought every side (see `encoding.rewards`).
+        rewards: [N, S] float32: what the step brought every side (see `views.rewards`).
         terminated: [N] bool: the episode ended by the rules. The match in this row has been dealt anew.
         truncated: [N] bool: it was cut off by `max_rounds`; dealt anew as well.
         final_scores: [N, S] int16 raw points at the end; meaningful where an episode ended.

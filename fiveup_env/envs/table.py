@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import Agent, AgentError, agent_name, is_policy
-from fiveup_env.encoding.history import HISTORY_COLUMNS
-from fiveup_env.encoding.observation import observation_size, split
-from fiveup_env.encoding.view import View
-from fiveup_env.envs.aec_kernels import decoded_event
+from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy
+from fiveup_env.envs.env_options import EnvOptions
+from fiveup_env.envs.learner_seat import LEARNER, PYTHON
 from fiveup_env.envs.opponents import (
     ACTED_SHIFT,
     ASKS,
@@ -31,12 +29,14 @@ from fiveup_env.envs.opponents import (
     new_table,
     recall,
 )
-from fiveup_env.envs.options import EnvOptions
-from fiveup_env.envs.seats import LEARNER, PYTHON
+from fiveup_env.envs.pettingzoo_aec_kernels import decoded_event
 from fiveup_env.envs.transition import GOES_ON
 from fiveup_env.rules.actions import checked_id
-from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.match import Event, Match
+from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.views.history import HISTORY_COLUMNS
+from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.view import View
 
 
 class Table:

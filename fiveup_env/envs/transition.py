@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from numpy import int64
 
-from fiveup_env.encoding.rewards import WIN, changes, scores_of, win_rewards
-from fiveup_env.rules.game import MATCH_OVER, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import kernel
+from fiveup_env.jit.compilation import kernel
+from fiveup_env.rules.record import MATCH_OVER, ROUND_OVER, Game, start_round
 from fiveup_env.rules.turn import count_legal, forced_action, nth_legal, play, proceed
+from fiveup_env.views.rewards import WIN, changes, scores_of, win_rewards
 
 GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
 
@@ -77,7 +77,7 @@ def transition(game: Game, action: int, options: tuple) -> tuple[int, tuple[floa
         options: scheme of the rewards, auto_draws, skip_single, round_episodes, max_rounds.
 
     Returns:
-        GOES_ON, TERMINATED or TRUNCATED, and what the step brought every side (see `encoding.rewards`; 0 for a third
+        GOES_ON, TERMINATED or TRUNCATED, and what the step brought every side (see `views.rewards`; 0 for a third
         that is none).
     """
     scheme, auto_draws, skip_single, round_episodes, max_rounds = options

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fiveup_env.agents.equity import shipped_table
-from fiveup_env.evaluation.kernels import FEATURES, SLOPE
-from fiveup_env.rules.game import MAX_SIDES
+from fiveup_env.agents.search.equity import shipped_table
+from fiveup_env.evaluation.match_play_kernels import FEATURES, SLOPE
+from fiveup_env.rules.record import MAX_SIDES
 
 WEIGHTS = Path(__file__).parent / "data" / "luck.npz"
 
@@ -36,7 +36,7 @@ class Luck:
         deal: display points of lead that a tile dealt is worth, float64 [sides, players, 28]: to the j-th side, counted
             from the opener's, if the k-th seat, counted from the opener, gets it. Its sum over tiles is zero.
         draw: worth of a drawn tile to the drawer per feature, and last of the lot to the opener, float64 [F + 1].
-        table: match equity, see `agents.equity`.
+        table: match equity, see `agents.search.equity`.
     """
 
     deal: np.ndarray
@@ -60,5 +60,5 @@ def value_function(num_players: int) -> Luck:
 
 
 def new_luck(count: int) -> np.ndarray:
-    """No luck yet for so many matches, float64 [N, 5, 3]; see `evaluation.kernels`."""
+    """No luck yet for so many matches, float64 [N, 5, 3]; see `evaluation.match_play_kernels`."""
     return np.zeros((count, SLOPE + 1, MAX_SIDES))

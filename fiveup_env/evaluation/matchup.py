@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import agent_name
+from fiveup_env.agents.protocol import agent_name
 from fiveup_env.agents.registry import AgentSpec, files_of
-from fiveup_env.evaluation.parts import Folder, Job, installed, play_parts
-from fiveup_env.evaluation.plan import Plan, Results
-from fiveup_env.evaluation.play import Progress
-from fiveup_env.evaluation.spread import over_cluster
+from fiveup_env.evaluation.match_plan import Plan, Results
+from fiveup_env.evaluation.match_play import Progress
+from fiveup_env.evaluation.plan_parts import Folder, Job, installed, play_parts
+from fiveup_env.evaluation.ray_parts import over_cluster
 from fiveup_env.evaluation.statistics import (
     METHOD,
     Estimate,
@@ -27,8 +27,8 @@ from fiveup_env.evaluation.statistics import (
     mean_value,
     ratio_of_sums,
 )
-from fiveup_env.rules.game import Variant
 from fiveup_env.rules.match import checked_seed
+from fiveup_env.rules.record import Variant
 
 MOST_MATCHES = 1_000_000  # where a precision decides
 
@@ -159,10 +159,10 @@ def evaluate(
             the win rate (see `statistics.Precision`).
         processes: how many play; results do not depend on it.
         ray: address of a Ray cluster whose CPUs play instead, or "local" for a Ray of its own on this machine (see
-            `fiveup_env.cluster`); results do not depend on it.
+            `fiveup_env.system.ray_cluster`); results do not depend on it.
         folder: keep finished parts there, and take up what an evaluation of the same left there (agents by name only).
         strict: raise where an agent fails, instead of counting a forfeit: the other side gets 61 points at once.
-        timeout: seconds that a decision may take (see `evaluation.limits`), None for no limit.
+        timeout: seconds that a decision may take (see `evaluation.time_limit`), None for no limit.
         progress: called now and then with the numbers of matches that are finished and that there are.
 
     Raises:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fiveup_env.encoding.rewards import reward_index
-from fiveup_env.extensive.deal import Outcomes, evenly, next_tiles
-from fiveup_env.extensive.kernels import deal_round, draw_next, utilities
-from fiveup_env.extensive.setup import Setup
+from fiveup_env.extensive.deal_chance import Outcomes, evenly, next_tiles
+from fiveup_env.extensive.episode_kernels import deal_round, draw_next, utilities
+from fiveup_env.extensive.game_setup import Setup
 from fiveup_env.rules.actions import DRAW, describe
-from fiveup_env.rules.game import BY_EXACT_HIT, MATCH_OVER, PLAYING, new_games
 from fiveup_env.rules.match import IllegalActionError, Match
+from fiveup_env.rules.record import BY_EXACT_HIT, MATCH_OVER, PLAYING, new_games
 from fiveup_env.rules.tiles import NUM_TILES, tile_name
+from fiveup_env.views.rewards import reward_index
 
 DRAWN = 128
 """An event is an action, or for a draw this plus the tile."""

@@ -1,6 +1,6 @@
 """Records: a match as lines of text, written while it is played and read back strictly."""
 
-from fiveup_env.records.reader import Move, Record, RecordError, parse_record, read_record
+from fiveup_env.records.record_reader import Move, Record, RecordError, parse_record, read_record
 from fiveup_env.records.recorder import Recorder
 
 __all__ = ["Move", "Record", "RecordError", "Recorder", "parse_record", "read_record"]

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fiveup_env.records.info import checked_info
+from fiveup_env.records.move_info import checked_info
 from fiveup_env.rules.actions import Tile, describe
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.tiles import TILES

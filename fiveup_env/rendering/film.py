@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fiveup_env.records.reader import Record
+from fiveup_env.records.record_reader import Record
 from fiveup_env.rendering.frames import Frame, frames
 from fiveup_env.rendering.raster import check_raster, png
-from fiveup_env.rendering.svg import svg
-from fiveup_env.rules.game import PLAYING
+from fiveup_env.rendering.scene_svg import svg
+from fiveup_env.rules.record import PLAYING
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fiveup_env.encoding.view import View
-from fiveup_env.records.reader import Move, Record
+from fiveup_env.records.record_reader import Move, Record
 from fiveup_env.rendering.geometry import Plan, place
 from fiveup_env.rendering.scene import Scene
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from fiveup_env.rendering.svg import FONT, HEIGHT, WIDTH
+from fiveup_env.rendering.scene_svg import FONT, HEIGHT, WIDTH
 
 SHAPE = (HEIGHT, WIDTH, 3)
 """Of an `"rgb_array"` frame."""

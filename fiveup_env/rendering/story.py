@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fiveup_env.records.reader import Move, Record
-from fiveup_env.rendering.text import tiles_text
+from fiveup_env.records.record_reader import Move, Record
+from fiveup_env.rendering.text_board import tiles_text
 from fiveup_env.rules.actions import describe
-from fiveup_env.rules.game import PLAYING, RAW_PER_POINT
 from fiveup_env.rules.match import Match
+from fiveup_env.rules.record import PLAYING, RAW_PER_POINT
 
 
 def story(record: Record, boards: bool = False) -> Iterator[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fiveup_env.rules.actions import Tile
-from fiveup_env.rules.game import NO_PORT, Game
+from fiveup_env.rules.record import NO_PORT, Game
 from fiveup_env.rules.tiles import TILES
 
 PORT_NAMES = (None, "small", "big", "line_a", "line_b", "arm_a", "arm_b")

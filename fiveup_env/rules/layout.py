@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from numpy import int64
 
+from fiveup_env.jit.bits import lowest_bit
+from fiveup_env.jit.compilation import kernel
 from fiveup_env.rules.actions import (
     ACTION_CHANGE,
     ACTION_OTHER,
@@ -16,8 +18,7 @@ from fiveup_env.rules.actions import (
     LAY_END,
     LAY_SPINNER,
 )
-from fiveup_env.rules.bits import lowest_bit
-from fiveup_env.rules.game import (
+from fiveup_env.rules.record import (
     ALONE,
     ARM_A,
     ARM_B,
@@ -31,7 +32,6 @@ from fiveup_env.rules.game import (
     TWO_ARMS,
     Game,
 )
-from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import DOUBLE_OF_PIP, HIGH, LOW
 
 

@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from fiveup_env.jit.compilation import entry
 from fiveup_env.rules import turn as rules
 from fiveup_env.rules.actions import DRAW, Tile, checked_id, describe
-from fiveup_env.rules.game import (
+from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.record import (
     GAME,
     MATCH_OVER,
     RAW_PER_POINT,
@@ -22,8 +24,6 @@ from fiveup_env.rules.game import (
     start_match,
     start_round,
 )
-from fiveup_env.rules.graph import Layout
-from fiveup_env.rules.kernels import entry
 from fiveup_env.rules.tiles import TILES, tile_index, tile_set, tiles_in
 
 EventKind = Literal["placement", "domino", "blocked"]
@@ -131,7 +131,7 @@ class Match:
     """
 
     __slots__ = ("_games", "_mask")
-    resample: ClassVar[Callable[..., Match]]  # (seat, rng): added by the package from `encoding.resample`
+    resample: ClassVar[Callable[..., Match]]  # (seat, rng): added by the package from `belief.resample`
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -222,7 +222,7 @@ class Match:
 
     @property
     def game(self) -> Game:
-        """The record behind this match, live (dtype `fiveup_env.rules.game.GAME`)."""
+        """The record behind this match, live (dtype `fiveup_env.rules.record.GAME`)."""
         return self._games[0]
 
     @property

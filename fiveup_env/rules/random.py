@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.rules.kernels import kernel
+from fiveup_env.jit.compilation import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)

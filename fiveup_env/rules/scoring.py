@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from numpy import int64
 
-from fiveup_env.rules.game import (
+from fiveup_env.jit.compilation import kernel
+from fiveup_env.rules.record import (
     BLOCKED,
     BY_BLOCK,
     BY_DOMINO,
@@ -15,7 +16,6 @@ from fiveup_env.rules.game import (
     ROUND_OVER,
     Game,
 )
-from fiveup_env.rules.kernels import kernel
 from fiveup_env.rules.tiles import pip_sum
 
 

@@ -12,7 +12,7 @@ from operator import index
 import numpy as np
 from numpy import int64
 
-from fiveup_env.rules.kernels import kernel
+from fiveup_env.jit.compilation import kernel
 
 MAX_PIP = 6
 NUM_PIPS = MAX_PIP + 1

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
+from fiveup_env.jit.bits import HAS_BMI2, count_bits, gather_bits, nth_bit, spread_bits
+from fiveup_env.jit.compilation import JIT_DISABLED, kernel
+from fiveup_env.jit.stores import store_set
 from fiveup_env.rules.actions import (
     ACTION_TILE,
     DRAW,
@@ -18,12 +21,9 @@ from fiveup_env.rules.actions import (
     OFFER_SPINNER,
     PASS,
 )
-from fiveup_env.rules.bits import HAS_BMI2, count_bits, gather_bits, nth_bit, spread_bits
-from fiveup_env.rules.game import PLAYING, ROUND_OVER, Game, start_round
-from fiveup_env.rules.kernels import JIT_DISABLED, kernel
 from fiveup_env.rules.layout import lay
+from fiveup_env.rules.record import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.scoring import credit_of, next_of, score_placement, settle_block, settle_domino
-from fiveup_env.rules.stores import store_set
 from fiveup_env.rules.tiles import DOUBLES, NUM_TILES, TILES_WITH
 
 NON_DOUBLES = (1 << NUM_TILES) - 1 - DOUBLES

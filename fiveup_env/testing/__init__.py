@@ -7,9 +7,9 @@ Every check has a name, is listed in the report, and can be left out by it (`ski
 raises `ConformanceError`, whose text says what broke, where, and what would be right.
 """
 
-from fiveup_env.testing.agents import check_agent
-from fiveup_env.testing.environments import check_env
-from fiveup_env.testing.report import ConformanceError, Report
-from fiveup_env.testing.rewards import check_reward
+from fiveup_env.testing.check_agent import check_agent
+from fiveup_env.testing.check_env import check_env
+from fiveup_env.testing.check_reward import check_reward
+from fiveup_env.testing.conformance_report import ConformanceError, Report
 
 __all__ = ["ConformanceError", "Report", "check_agent", "check_env", "check_reward"]

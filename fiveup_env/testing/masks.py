@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.rules.match import Match
-from fiveup_env.testing.compare import difference
-from fiveup_env.testing.report import Broken
+from fiveup_env.testing.conformance_report import Broken
+from fiveup_env.testing.same_bits import difference
 
 MOST_STEPS = 20_000
 """Of an episode: matches at random take some hundreds."""

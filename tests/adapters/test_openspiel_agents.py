@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fiveup_env import Match, View
-from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.evaluation import evaluate
 from tests.adapters.openspiel_support import TINY, pyspiel, random_state

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fiveup_env.evaluation.exploitability import exploitability
+from fiveup_env.studies.exact_exploitability import exploitability
 from tests.adapters.openspiel_support import TINY, pyspiel, random_state
 from tests.extensive.sequence_form import SequenceForm, led, won
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fiveup_env import Match, Views
-from fiveup_env.adapters.policy import ScoringPolicy
-from fiveup_env.agents.base import AgentError
-from fiveup_env.encoding.observation import sections, split
+from fiveup_env.adapters.policy_function import ScoringPolicy
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.evaluation import evaluate
+from fiveup_env.views.observation import sections, split
 
 
 def credits_of(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ pytest.importorskip("rlcard", reason="rlcard is not installed: pip install 'five
 import rlcard
 
 from fiveup_env.adapters.rlcard import make, register
-from fiveup_env.envs.aec import FiveUpAEC
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
 from fiveup_env.rules.match import IllegalActionError
 
 

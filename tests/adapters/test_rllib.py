@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("ray", reason="ray is not installed: pip install 'fiveup-env[ray]'")
 
 from fiveup_env.adapters.rllib import FiveUpMultiAgentEnv, MaskedPPOModule
-from fiveup_env.envs.aec import FiveUpAEC
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
 from tests.clusters import WARNINGS, embedded
 
 pytestmark = WARNINGS

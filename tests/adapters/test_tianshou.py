@@ -11,7 +11,7 @@ pytest.importorskip("tianshou", reason="tianshou is not installed: pip install '
 
 from fiveup_env import Match
 from fiveup_env.adapters.tianshou import FiveUpTianshouEnv
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 from fiveup_env.rules.match import IllegalActionError
 
 OPTIONS: dict[str, Any] = {"num_players": 4, "opponents": "greedy", "episode": "round", "reward": "points"}

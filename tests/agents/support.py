@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fiveup_env.agents.base import Policy
-from fiveup_env.encoding.view import View, Views
-from fiveup_env.rules.batch import copy_games
-from fiveup_env.rules.game import PLAYING
+from fiveup_env.agents.protocol import Policy
 from fiveup_env.rules.match import Match
+from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.rules.record import PLAYING
 from fiveup_env.rules.tiles import NUM_TILES
+from fiveup_env.views.view import View, Views
 from tests.rules.support import positions
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fiveup_env.agents.baseline_kernels import GREEDY, HEURISTIC, RANDOM, choose_many
 from fiveup_env.agents.baselines import Greedy, Random
-from fiveup_env.agents.kernels import GREEDY, HEURISTIC, RANDOM, choose_many
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.encoding.view import View, Views
+from fiveup_env.jit.compilation import JIT_DISABLED
 from fiveup_env.rules.actions import DRAW, decode
-from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View, Views
 from tests.agents.support import collected, repeated, reshuffled, undecided
 from tests.rules.statistics import assert_uniform
 from tests.rules.support import on_end, scaled, sum_after

@@ -9,10 +9,10 @@ import pytest
 
 from fiveup_env.agents.baselines import Heuristic
 from fiveup_env.agents.heuristic import CHANCE, FEATURES, HIT, WEIGHTS
-from fiveup_env.encoding.view import View
 from fiveup_env.rules.actions import DRAW, Lead, decode, encode
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
+from fiveup_env.views.view import View
 from tests.agents.support import undecided
 from tests.rules.support import on_end, scaled, sum_after
 from training.heuristic_weights import OUT, features_of, fit, main

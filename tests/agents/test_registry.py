@@ -7,8 +7,8 @@ import types
 
 import pytest
 
-from fiveup_env.agents.base import AgentError, Policy
 from fiveup_env.agents.baselines import Greedy, Random
+from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.agents.registry import BUILT_IN, CHECKPOINTS, make_agent, parse
 from tests.agents.support import First
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fiveup_env import fiveup_v0
-from fiveup_env.benchmarks.aec import EmptyAEC, agent_steps_per_second, compare, contestants, in_wrappers
+from fiveup_env.benchmarks.aec_speed import EmptyAEC, agent_steps_per_second, compare, contestants, in_wrappers
 from tests.envs.aecs import PLAYERS, same
 
 

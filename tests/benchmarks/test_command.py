@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env.benchmarks import peers
-from fiveup_env.benchmarks.command import BenchError, checked_sizes
-from fiveup_env.cli import run
+from fiveup_env.benchmarks import peer_speed as peers
+from fiveup_env.benchmarks.benchmark_command import BenchError, checked_sizes
+from fiveup_env.cli.app import run
 
 pytestmark = pytest.mark.jit
 

@@ -7,9 +7,9 @@ from io import StringIO
 from rich.console import Console
 
 from fiveup_env.benchmarks.bench import Bench, Plan, _ratios
-from fiveup_env.benchmarks.learning import PARTS, Shares
-from fiveup_env.benchmarks.report import report, speed_text
+from fiveup_env.benchmarks.benchmark_tables import report, speed_text
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds, Speed, in_turns
+from fiveup_env.benchmarks.training_share import PARTS, Shares
 
 
 class Fake:

@@ -30,7 +30,7 @@ def packages() -> set[str]:
     """The packages and modules that the contract of layers in pyproject.toml names."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    return {name.strip(" ()") for layer in layers for name in layer.split("|")}
+    return {name.strip(" ()") for layer in layers for name in layer.replace(":", "|").split("|")}
 
 
 def imports() -> dict[str, set[str]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fiveup_env.encoding.view import View
 from fiveup_env.rendering.geometry import place
 from fiveup_env.rendering.raster import png
 from fiveup_env.rendering.scene import Scene
-from fiveup_env.rendering.svg import svg
+from fiveup_env.rendering.scene_svg import svg
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View
 
 FOLDER = Path(__file__).parents[2] / "docs"
 NAMES = ("you", "greedy", "partner", "greedy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fiveup_env.rendering.board import board
+from fiveup_env.rendering.board_picture import board
 from tests.rendering.worked import layout_of
 from tests.rules.test_worked_positions import POSITIONS
 

@@ -15,9 +15,9 @@ import gymnasium
 import numpy as np
 
 from fiveup_env import Match, fiveup_v0
-from fiveup_env.encoding.observation import offsets, sections
-from fiveup_env.envs.options import EnvOptions
+from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_END, LAY_SPINNER, NUM_ACTIONS, PASS, decode, describe
+from fiveup_env.views.observation import offsets, sections
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -144,10 +144,10 @@ def decode_table() -> str:
 
 def arguments_table() -> str:
     """What each environment takes beside the options that all share."""
-    from fiveup_env.envs.aec import FiveUpAEC
-    from fiveup_env.envs.gym_vector import FiveUpVectorEnv
-    from fiveup_env.envs.single import FiveUpEnv
-    from fiveup_env.envs.vector import SelfPlayVectorEnv
+    from fiveup_env.envs.gymnasium_single import FiveUpEnv
+    from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+    from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
+    from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 
     rows = []
     for made in (FiveUpAEC, FiveUpEnv, FiveUpVectorEnv, SelfPlayVectorEnv):

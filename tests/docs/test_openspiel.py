@@ -19,8 +19,8 @@ def test_snippet_runs(snippet: str) -> None:
 
 
 def test_all_parameters_and_bots_are_told() -> None:
-    from fiveup_env.adapters.openspiel.agents import BOTS
-    from fiveup_env.adapters.openspiel.game import PARAMETERS
+    from fiveup_env.adapters.openspiel.openspiel_agents import BOTS
+    from fiveup_env.adapters.openspiel.openspiel_game import PARAMETERS
 
     assert len(SNIPPETS) == 4
     for name in PARAMETERS:

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fiveup_env import cli
+from fiveup_env.cli.app import app as cli
 from tests.docs.rules_pictures import FOLDER, pictures
 from tests.docs.snippets import FENCE, Snippet, all_snippets, commands, snippets_of
 from tests.docs.tables import MARKED, README, ROOT, TABLES, pages, rewritten

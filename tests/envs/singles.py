@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.base import Policy
 from fiveup_env.agents.baselines import Random
-from fiveup_env.encoding.view import View, Views
-from fiveup_env.envs.single import FiveUpEnv
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.views.view import View, Views
 
 Step = tuple[dict[str, Any], float, bool, bool, dict[str, Any]]
 

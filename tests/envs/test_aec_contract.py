@@ -11,7 +11,7 @@ import pytest
 
 from fiveup_env import Match, View, fiveup_v0
 from fiveup_env.rendering.scene import Scene
-from fiveup_env.rendering.unicode import unicode_board
+from fiveup_env.rendering.unicode_board import unicode_board
 from fiveup_env.rules.actions import DRAW, PASS, Lead, encode
 from fiveup_env.rules.tiles import TILES
 from tests.envs.aecs import PLAYERS, everything, legal, same, walk

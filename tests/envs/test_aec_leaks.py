@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fiveup_env import Match, fiveup_v0
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.game import ROUND_OVER
+from fiveup_env.rules.record import ROUND_OVER
 from fiveup_env.rules.tiles import tile_index, tile_set
 from tests.envs.aecs import legal, same, walk, with_hidden_tiles_moved
 

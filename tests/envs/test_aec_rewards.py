@@ -140,7 +140,7 @@ def test_what_an_episode_adds_up_to(options: dict[str, Any], num_players: int) -
 
 
 def promised(match: Match, scheme: str, scores: tuple[int, ...], side: int) -> float:
-    """Sum of the rewards of an episode from 0 : 0 (see `fiveup_env.encoding.rewards`)."""
+    """Sum of the rewards of an episode from 0 : 0 (see `fiveup_env.views.rewards`)."""
     others = [score for other, score in enumerate(scores) if other != side]
     if scheme == "points":
         return (scores[side] - sum(others) / len(others)) / 305

@@ -13,12 +13,12 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from fiveup_env import fiveup_v0
-from fiveup_env.encoding.view import Views
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
-from fiveup_env.envs.options import EnvOptions
-from fiveup_env.envs.single import FiveUpEnv
-from fiveup_env.envs.vector import SelfPlayVectorEnv
+from fiveup_env.envs.env_options import EnvOptions
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.rules.match import IllegalActionError
+from fiveup_env.views.view import Views
 from tests.envs.aecs import everything, same, walk
 from tests.envs.singles import Asked
 from tests.envs.trace import same_bits

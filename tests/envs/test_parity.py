@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 from fiveup_env import fiveup_v0
-from fiveup_env.agents.base import Policy
-from fiveup_env.encoding.observation import units
-from fiveup_env.encoding.rewards import REWARDS
-from fiveup_env.encoding.view import View
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
-from fiveup_env.envs.single import FiveUpEnv
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.envs.step_arrays import StepArrays
-from fiveup_env.envs.vector import SelfPlayVectorEnv
-from fiveup_env.rules.kernels import JIT_DISABLED
+from fiveup_env.jit.compilation import JIT_DISABLED
+from fiveup_env.views.observation import units
+from fiveup_env.views.rewards import REWARDS
+from fiveup_env.views.view import View
 from tests.envs.aecs import same
 from tests.envs.trace import CLOSE, ENDS, Chooser, Ply, Trace, episodes, exact, same_bits, sides_of
 

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from fiveup_env import fiveup_v0
-from fiveup_env.envs.single import FiveUpEnv
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.records import parse_record
 from fiveup_env.rules.match import Match
 from tests.rules.support import PLAYERS

@@ -10,10 +10,10 @@ import numpy as np
 import pettingzoo
 import pytest
 
-from fiveup_env.envs.aec import FiveUpAEC
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
-from fiveup_env.envs.single import FiveUpEnv
-from fiveup_env.registration import ENV_ID, register_envs, register_pettingzoo_envs
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
+from fiveup_env.envs.registration import ENV_ID, register_envs, register_pettingzoo_envs
 
 
 def test_registering_twice_is_as_good_as_once() -> None:
@@ -58,7 +58,7 @@ def test_make_vec_gives_the_native_vector_env() -> None:
 
 def test_registering_imports_no_compiler_and_no_learning_library() -> None:
     code = (
-        "import sys; from fiveup_env.registration import register_envs; register_envs(); "
+        "import sys; from fiveup_env.envs.registration import register_envs; register_envs(); "
         "print([name for name in ('numba', 'torch', 'stable_baselines3', 'pettingzoo') if name in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -15,7 +15,7 @@ from sb3_contrib import MaskablePPO  # noqa: E402
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor  # noqa: E402
 
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv  # noqa: E402
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv  # noqa: E402
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv  # noqa: E402
 from fiveup_env.rules.match import IllegalActionError  # noqa: E402
 from tests.envs.trace import same_bits  # noqa: E402

@@ -9,13 +9,13 @@ from zlib import crc32
 
 import numpy as np
 
-from fiveup_env.agents.base import Policy
-from fiveup_env.encoding.exact_belief import Belief
-from fiveup_env.encoding.rewards import REWARDS
-from fiveup_env.encoding.view import View, Views
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.batch import spread_seeds
 from fiveup_env.rules.match import Match
+from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.views.rewards import REWARDS
+from fiveup_env.views.view import View, Views
 
 # Close enough to the target that a match is over in a few rounds, far enough that it is not over in one.
 CLOSE = (255, 240, 250)
@@ -91,7 +91,7 @@ def exact(view: View) -> np.ndarray:
 
 
 def standing(match: Match, reward: str, side: int) -> float:
-    """Potential of a side under "points" or "equity" (see `encoding.rewards`)."""
+    """Potential of a side under "points" or "equity" (see `views.rewards`)."""
     others = [score for other, score in enumerate(match.scores) if other != side]
     if reward == "points":
         return (match.scores[side] - sum(others) / len(others)) / 305

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.agents.kernels import RANDOM, choose_many
+from fiveup_env.agents.baseline_kernels import RANDOM, choose_many
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.envs.step_arrays import StepArrays
-from fiveup_env.envs.vector import SelfPlayVectorEnv
 from tests.envs.trace import same_bits
 
 NAMES = tuple(field.name for field in fields(StepArrays))

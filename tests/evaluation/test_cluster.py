@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env.agents.base import AgentError, Policy
-from fiveup_env.agents.released import weights_file
-from fiveup_env.cli import run
-from fiveup_env.cluster import ClusterError
-from fiveup_env.evaluation import evaluate, parts
-from fiveup_env.evaluation.plan import Results
-from fiveup_env.evaluation.spread import Order, Sent
+from fiveup_env.agents.network.released_policies import weights_file
+from fiveup_env.agents.protocol import AgentError, Policy
+from fiveup_env.cli.app import run
+from fiveup_env.evaluation import evaluate
+from fiveup_env.evaluation import plan_parts as parts
+from fiveup_env.evaluation.match_plan import Results
+from fiveup_env.evaluation.ray_parts import Order, Sent
+from fiveup_env.system.ray_cluster import ClusterError
 from tests.agents.support import Rng
 from tests.clusters import WARNINGS, embedded, two_nodes
 
@@ -82,7 +83,7 @@ def test_names_take_their_files_along(tmp_path, monkeypatch):
     file = Path("some net.safetensors")
     file.write_bytes(weights_file("duel-v1").read_bytes())
     expected = evaluate(str(file), "random", 2, 20).results
-    for spec in (file, f"{file}:sample=false", f"fiveup_env.agents.network:NetworkPolicy:path={file}"):
+    for spec in (file, f"{file}:sample=false", f"fiveup_env.agents.network.network_agent:NetworkPolicy:path={file}"):
         sent = Sent.of(spec)
         assert isinstance(sent, Sent) and list(sent.files) == [str(file)]
         moved = tmp_path / "moved"
@@ -96,7 +97,7 @@ def test_names_take_their_files_along(tmp_path, monkeypatch):
 
 
 def test_another_version_on_a_node_is_refused(monkeypatch):
-    from fiveup_env.evaluation import spread
+    from fiveup_env.evaluation import ray_parts as spread
 
     order = parts.pickled(Order(parts.Job("greedy", "random", 2), "9.9"))
     with pytest.raises(ClusterError, match=r"has fiveup-env .*, this program 9\.9; install the same"):
@@ -160,7 +161,7 @@ def test_strict_raises_what_the_agent_raised(ray):
 
 
 def test_an_agent_that_ends_its_process_ends_the_evaluation_with_one_line(ray, monkeypatch):
-    from fiveup_env.evaluation import spread
+    from fiveup_env.evaluation import ray_parts as spread
 
     monkeypatch.setattr(spread, "RETRIES", 1)
     with pytest.raises(ClusterError, match=r"a part could not be played on the cluster: .*died") as caught:

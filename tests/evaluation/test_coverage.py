@@ -13,9 +13,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from fiveup_env.evaluation import MatchUp, evaluate, parts
-from fiveup_env.evaluation.ratings import bradley_terry, round_robin
+from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.evaluation import plan_parts as parts
 from fiveup_env.evaluation.statistics import Estimate
+from fiveup_env.studies.tournament import bradley_terry, round_robin
 
 pytestmark = [pytest.mark.slow, pytest.mark.jit, pytest.mark.timeout(3600)]
 

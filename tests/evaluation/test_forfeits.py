@@ -8,15 +8,15 @@ import time
 import numpy as np
 import pytest
 
-from fiveup_env.agents.base import AgentError, AgentTimeout, Policy
 from fiveup_env.agents.baselines import Greedy, Random
-from fiveup_env.encoding.view import View, Views
+from fiveup_env.agents.protocol import AgentError, AgentTimeout, Policy
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.limits import time_limit
-from fiveup_env.evaluation.plan import Plan
-from fiveup_env.evaluation.play import PATIENCE, play_matches
+from fiveup_env.evaluation.match_plan import Plan
+from fiveup_env.evaluation.match_play import PATIENCE, play_matches
+from fiveup_env.evaluation.time_limit import time_limit
+from fiveup_env.views.view import View, Views
 from tests.agents.support import First
-from tests.evaluation.test_play import silent
+from tests.evaluation.test_match_play import silent
 
 
 class Fails:

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cli import run
-from fiveup_env.evaluation.kernels import DRAW_POINTS, DRAW_WINS, SLOPE, note_draw
+from fiveup_env.cli.app import run
 from fiveup_env.evaluation.luck import new_luck, value_function
+from fiveup_env.evaluation.match_plan import Plan
+from fiveup_env.evaluation.match_play import play_matches
+from fiveup_env.evaluation.match_play_kernels import DRAW_POINTS, DRAW_WINS, SLOPE, note_draw
 from fiveup_env.evaluation.matchup import evaluate
-from fiveup_env.evaluation.plan import Plan
-from fiveup_env.evaluation.play import play_matches
 from fiveup_env.evaluation.statistics import less_luck, mean_value, ratio_of_sums
-from fiveup_env.evaluation.variance import measure, table
+from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.batch import copy_games
-from fiveup_env.rules.kernels import entry
+from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.studies.variance import measure, table
 from tests.agents.support import undecided
 from tests.rules.support import scaled
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fiveup_env.agents.base import AgentError
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.evaluation import MatchUp, evaluate
-from fiveup_env.evaluation.card import page
-from fiveup_env.evaluation.report import notes, report, table
+from fiveup_env.reports.matchup_card import page
+from fiveup_env.reports.matchup_table import notes, report, table
 from tests.agents.support import First, Rng
 from tests.rules.support import scaled
 

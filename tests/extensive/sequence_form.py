@@ -33,7 +33,7 @@ def won(match: Match) -> float:
 
 
 def led(match: Match) -> float:
-    """Lead of player 0 in sixty-firsts of a point, as `encoding.rewards` has it."""
+    """Lead of player 0 in sixty-firsts of a point, as `views.rewards` has it."""
     return (match.scores[0] - match.scores[1]) / 305
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fiveup_env import Match
 from fiveup_env.extensive.episode import Episode
-from fiveup_env.extensive.setup import Setup
+from fiveup_env.extensive.game_setup import Setup
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.tiles import tile_index
 

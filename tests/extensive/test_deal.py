@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fiveup_env.extensive.deal import evenly, next_tiles
+from fiveup_env.extensive.deal_chance import evenly, next_tiles
 
 
 def deals(dealt: tuple[int, ...], size: int, players: int, tiles: int, weight: float = 1.0):

@@ -11,7 +11,7 @@ import pytest
 
 from fiveup_env import IllegalActionError, Match
 from fiveup_env.extensive.episode import DRAWN, Episode, Stage
-from fiveup_env.extensive.setup import Setup
+from fiveup_env.extensive.game_setup import Setup
 from fiveup_env.rules.actions import DRAW, PASS
 from fiveup_env.rules.tiles import TILES
 from tests.extensive.support import TINY, all_positions, chance_of, deal_of, random_positions

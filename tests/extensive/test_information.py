@@ -9,8 +9,8 @@ import pytest
 
 from fiveup_env import View
 from fiveup_env.extensive.episode import Episode, Stage
-from fiveup_env.extensive.information import InformationTensor, full_text, information_text, seen_by
-from fiveup_env.extensive.setup import Setup
+from fiveup_env.extensive.game_setup import Setup
+from fiveup_env.extensive.information_state import InformationTensor, full_text, information_text, seen_by
 from tests.extensive.support import TINY, random_positions
 
 SEATS = (0, 1)

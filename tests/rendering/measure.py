@@ -11,14 +11,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from fiveup_env.encoding.view import View
 from fiveup_env.records import Recorder, parse_record
-from fiveup_env.records.reader import Record
-from fiveup_env.rendering.page import page
+from fiveup_env.records.record_reader import Record
 from fiveup_env.rendering.raster import rgb_array
+from fiveup_env.rendering.replay_page import page
 from fiveup_env.rendering.scene import Scene
-from fiveup_env.rendering.svg import svg
+from fiveup_env.rendering.scene_svg import svg
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View
 from tests.rendering.browser import driver
 
 MOVES = 1000

@@ -66,7 +66,7 @@ def table(count: int, extremes: list[Extreme]) -> str:
 def draw(extremes: list[Extreme], folder: Path) -> None:
     """One PNG each, the most extreme first."""
     from fiveup_env.rendering.raster import png
-    from fiveup_env.rendering.svg import board_svg
+    from fiveup_env.rendering.scene_svg import board_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     for number, extreme in enumerate(sorted(extremes, reverse=True), 1):

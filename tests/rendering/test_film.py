@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fiveup_env.cli import run
+from fiveup_env.cli.app import run
 from fiveup_env.rendering.film import film
 from fiveup_env.rendering.frames import frames
 from fiveup_env.rendering.raster import rgb_array
-from fiveup_env.rendering.svg import svg
+from fiveup_env.rendering.scene_svg import svg
 from tests.records.support import played
 
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from fiveup_env.cli import run
+from fiveup_env.cli.app import run
 from fiveup_env.records import Recorder, parse_record
-from fiveup_env.rendering.page import mistakes, page
+from fiveup_env.rendering.replay_page import mistakes, page
 from fiveup_env.rendering.scene import event_text
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match

@@ -6,14 +6,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from fiveup_env.encoding.view import View
-from fiveup_env.envs.single import FiveUpEnv
-from fiveup_env.rendering.modes import RENDER_MODES
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.rendering.raster import SHAPE, RenderingError, png, rgb_array
+from fiveup_env.rendering.render_modes import RENDER_MODES
 from fiveup_env.rendering.scene import Scene, marks
-from fiveup_env.rendering.svg import THEMES, svg
-from fiveup_env.rendering.unicode import unicode_board
+from fiveup_env.rendering.scene_svg import THEMES, svg
+from fiveup_env.rendering.unicode_board import unicode_board
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View
 from tests.rendering.worked import match_of
 from tests.rules.support import PLAYERS, positions
 from tests.rules.test_worked_positions import POSITIONS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fiveup_env import fiveup_v0
-from fiveup_env.envs.single import FiveUpEnv
-from fiveup_env.rendering.modes import Renderer
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.rendering.raster import RenderingError
+from fiveup_env.rendering.render_modes import Renderer
 from fiveup_env.rendering.window import Window
 
 pygame = pytest.importorskip("pygame", reason="the extra window is not installed")

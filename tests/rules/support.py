@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+from fiveup_env.jit.compilation import JIT_DISABLED
 from fiveup_env.rules.actions import DRAW, PASS, Lay, Lead, decode, encode
-from fiveup_env.rules.game import TERMINAL
-from fiveup_env.rules.kernels import JIT_DISABLED
 from fiveup_env.rules.match import Event, Match
+from fiveup_env.rules.record import TERMINAL
 from fiveup_env.rules.tiles import TILES
 
 PLAYERS = (2, 3, 4)

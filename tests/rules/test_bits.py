@@ -8,17 +8,17 @@ import sys
 import numpy as np
 import pytest
 
+from fiveup_env.jit.bits import HAS_BMI2, gather_bits, nth_bit, repeats, spread_bits
+from fiveup_env.jit.compilation import JIT_DISABLED, entry
 from fiveup_env.rules import actions
-from fiveup_env.rules.bits import HAS_BMI2, gather_bits, nth_bit, repeats, spread_bits
-from fiveup_env.rules.game import Variant, new_games
-from fiveup_env.rules.kernels import JIT_DISABLED, entry
+from fiveup_env.rules.record import Variant, new_games
 from fiveup_env.rules.turn import onto_ends, onto_spinners
 
 PLAY = """
 import hashlib
 import numpy as np
 from fiveup_env import SelfPlayVectorEnv
-from fiveup_env.rules.bits import HAS_BMI2
+from fiveup_env.jit.bits import HAS_BMI2
 
 env = SelfPlayVectorEnv(40, draws="auto")
 step = env.reset(seed=7)

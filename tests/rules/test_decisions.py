@@ -3,8 +3,8 @@
 import pytest
 
 from fiveup_env.rules.actions import DRAW, describe
-from fiveup_env.rules.game import ABSENT, ALONE, CLOSED, ONE_ARM, TERMINAL, TWO_ARMS
 from fiveup_env.rules.match import Match
+from fiveup_env.rules.record import ABSENT, ALONE, CLOSED, ONE_ARM, TERMINAL, TWO_ARMS
 from tests.rules.support import domino, lead, on_end, on_spinner, placement, play_all
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS, PASS, describe
-from fiveup_env.rules.game import GAME, Variant, new_games
 from fiveup_env.rules.match import Event, IllegalActionError, Match
+from fiveup_env.rules.record import GAME, Variant, new_games
 from tests.rules.support import (
     PLAYERS,
     any_choice,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fiveup_env.rules.kernels import entry
+from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.random import below, mix, stream
 
 MASK = 2**64 - 1

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from fiveup_env.agents.base import Policy
-from fiveup_env.encoding.view import View, Views
+from fiveup_env.agents.protocol import Policy
 from fiveup_env.testing import ConformanceError, check_agent
+from fiveup_env.views.view import View, Views
 
 SHORT: dict[str, Any] = {"num_players": 2, "matches": 2, "decisions": 12}
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fiveup_env import fiveup_v0
-from fiveup_env.encoding.rewards import REWARDS
-from fiveup_env.envs.own_reward import OwnReward, named_scheme
+from fiveup_env.envs.custom_reward import OwnReward, named_scheme
 from fiveup_env.rules.match import Match
 from fiveup_env.testing import ConformanceError, check_env, check_reward
+from fiveup_env.views.rewards import REWARDS
 from tests.envs.aecs import same, walk
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import yaml
 
-from fiveup_env.cli import run
+from fiveup_env.cli.app import run
 from training._checkpoint import PREVIOUS
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def train(config: Path, out: Path, *options: str) -> int:
 
 def kill_in_the_middle(config: Path, folder: Path) -> None:
     """Train in another process, and end it by SIGKILL once there are two checkpoints."""
-    command = [sys.executable, "-m", "fiveup_env.cli", "train", str(config), "--out", str(folder)]
+    command = [sys.executable, "-m", "fiveup_env.cli.app", "train", str(config), "--out", str(folder)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not (folder / PREVIOUS).exists():

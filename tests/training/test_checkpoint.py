@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import numpy as np
 import torch
 
-from fiveup_env.scripts import ConfigError
+from fiveup_env.system.training_scripts import ConfigError
 from training._checkpoint import (
     DAMAGED,
     LATEST,

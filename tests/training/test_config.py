@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from fiveup_env.cli import run
-from fiveup_env.scripts import ConfigError, folder, script_of, training_module
+from fiveup_env.cli.app import run
+from fiveup_env.system.training_scripts import ConfigError, folder, script_of, training_module
 from tests.training.support import write_config
 from training._config import read_config
 from training.sb3_ppo import Config

@@ -13,11 +13,11 @@ import yaml
 torch = pytest.importorskip("torch")
 
 from fiveup_env.agents.registry import make_agent  # noqa: E402
-from fiveup_env.cli import run  # noqa: E402
-from fiveup_env.encoding.observation import observation_size, upper_bounds  # noqa: E402
-from fiveup_env.encoding.resample import resample  # noqa: E402
-from fiveup_env.encoding.view import Views  # noqa: E402
-from fiveup_env.scripts import ConfigError  # noqa: E402
+from fiveup_env.belief.resample import resample  # noqa: E402
+from fiveup_env.cli.app import run  # noqa: E402
+from fiveup_env.system.training_scripts import ConfigError  # noqa: E402
+from fiveup_env.views.observation import observation_size, upper_bounds  # noqa: E402
+from fiveup_env.views.view import Views  # noqa: E402
 from tests.agents.support import undecided  # noqa: E402
 from training._network import load_weights  # noqa: E402
 from training._positions import (  # noqa: E402

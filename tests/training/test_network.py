@@ -7,12 +7,12 @@ import pytest
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
 
-from fiveup_env.agents.equity import shipped_table  # noqa: E402
-from fiveup_env.encoding.observation import observation_size, split  # noqa: E402
-from fiveup_env.encoding.outlook import Outlook  # noqa: E402
-from fiveup_env.encoding.placements import Placements  # noqa: E402
-from fiveup_env.envs.vector import SelfPlayVectorEnv  # noqa: E402
-from fiveup_env.scripts import ConfigError  # noqa: E402
+from fiveup_env.agents.network.outlook_features import Outlook  # noqa: E402
+from fiveup_env.agents.network.placement_features import Placements  # noqa: E402
+from fiveup_env.agents.search.equity import shipped_table  # noqa: E402
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv  # noqa: E402
+from fiveup_env.system.training_scripts import ConfigError  # noqa: E402
+from fiveup_env.views.observation import observation_size, split  # noqa: E402
 from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
 
 

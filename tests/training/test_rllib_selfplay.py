@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fiveup_env.cli import run
-from fiveup_env.cluster import OBJECT_STORE
+from fiveup_env.cli.app import run
+from fiveup_env.system.ray_cluster import OBJECT_STORE
 from tests.clusters import WARNINGS, embedded, two_nodes
 from tests.training import support
 from tests.training.support import train
@@ -116,7 +116,7 @@ def test_it_is_stopped_and_resumed_to_the_same_bits(done, config, monkeypatch):
 
 def test_nothing_is_lost_on_the_way_to_the_learner(done):
     """Observations as codes and masks as bits come back as they were, in the order that was asked for."""
-    from fiveup_env.encoding.observation import units
+    from fiveup_env.views.observation import units
     from training._mix import SELF, Mix
     from training._rllib_team import packed, unpacked
     from training._rollout import Clock, Rollout, self_play_matches

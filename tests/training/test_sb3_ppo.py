@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from fiveup_env.agents.base import keys_of
-from fiveup_env.agents.learned import MaskablePPOPolicy
+from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
+from fiveup_env.agents.protocol import keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.encoding.view import Views
+from fiveup_env.views.view import Views
 from tests.agents.support import collected
 from tests.training.support import TINY, kill_in_the_middle, same_weights, train, write_config
 from training._checkpoint import DAMAGED, LATEST, PREVIOUS, load_checkpoint

@@ -15,7 +15,7 @@ pytest.importorskip("tensorboard")
 
 import torch
 
-from fiveup_env.agents.released import weights_file
+from fiveup_env.agents.network.released_policies import weights_file
 from tests.training import support
 from tests.training.support import kill_in_the_middle, train
 from training import selfplay_ppo

@@ -7,17 +7,17 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fiveup_env.agents.equity import shipped_table
-from fiveup_env.agents.kernels import GREEDY, choose_many
-from fiveup_env.envs.vector import SelfPlayVectorEnv
-from fiveup_env.rules.game import Variant
+from fiveup_env.agents.baseline_kernels import GREEDY, choose_many
+from fiveup_env.agents.search.equity import shipped_table
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
+from fiveup_env.rules.record import Variant
 from tests.envs.vectors import Player
 from training._standing import TABLE, Standing, chances_by_opener
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_the_table_by_side_is_the_shipped_one(num_players):
-    """Its index is what `agents.equity` says: points of the opener's side first, sides counted from it."""
+    """Its index is what `agents.search.equity` says: points of the opener's side first, sides counted from it."""
     sides, flat = Variant(num_players).num_sides, shipped_table(num_players)
     chances, rng = chances_by_opener(num_players), np.random.default_rng(0)
     for _ in range(200):

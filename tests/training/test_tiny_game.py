@@ -13,9 +13,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fiveup_env.agents.double_dummy import double_dummy
-from fiveup_env.encoding.view import View
+from fiveup_env.agents.search.double_dummy import double_dummy
 from fiveup_env.rules.match import Match
+from fiveup_env.views.view import View
 from training._mix import NetworkPolicy
 from training._selfplay_config import Config
 from training.selfplay_ppo import Run

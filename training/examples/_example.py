@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env._missing import needs as needs
-from fiveup_env.agents.base import Policy
-from fiveup_env.envs.aec import FiveUpAEC
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
-from fiveup_env.envs.vector import SelfPlayVectorEnv
+from fiveup_env.agents.protocol import Policy
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.evaluation import evaluate
+from fiveup_env.system.optional import needs as needs
 
 PLAYERS = 4
 OPPONENTS = ("random", "greedy")

@@ -22,7 +22,7 @@ with needs("jax"):
 
     from fiveup_env.adapters.jax import FiveUpJax, State, TimeStep
 
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 
 from .._credit import side_advantages
 

@@ -13,7 +13,7 @@ import argparse
 import json
 from typing import Any
 
-from fiveup_env.evaluation.exploitability import exploitability
+from fiveup_env.studies.exact_exploitability import exploitability
 
 from ._example import needs, positive
 

@@ -22,7 +22,7 @@ with needs("rlcard"):
 
     from fiveup_env.adapters.rlcard import make
 
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 
 
 def train(samples: int, seed: int) -> Outcome:

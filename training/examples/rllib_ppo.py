@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.adapters.policy import ScoringPolicy
-from fiveup_env.cluster import LOCAL, connected
+from fiveup_env.adapters.policy_function import ScoringPolicy
+from fiveup_env.system.ray_cluster import LOCAL, connected
 
 from ._example import PLAYERS, Outcome, needs, start
 

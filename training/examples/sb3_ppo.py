@@ -18,7 +18,7 @@ with needs("train"):
 
     from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 
-from fiveup_env.agents.learned import MaskablePPOPolicy
+from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
 
 MATCHES, STEPS = 256, 32
 EPOCHS, MINIBATCH = 4, 1024

@@ -25,8 +25,8 @@ with needs("skrl"):
     from skrl.utils.spaces.torch import unflatten_tensorized_space
     from torch import nn
 
-from fiveup_env.adapters.policy import ScoringPolicy
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.adapters.policy_function import ScoringPolicy
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 
 MATCHES, STEPS = 256, 32
 EPOCHS, MINIBATCHES = 4, 8

@@ -25,7 +25,7 @@ with needs("tianshou"):
 
     from fiveup_env.adapters.tianshou import FiveUpTianshouEnv
 
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 
 MATCHES, STEPS = 256, 32
 EPOCHS, MINIBATCH = 4, 1024

@@ -19,7 +19,7 @@ with needs("train"):
     from torch import nn
 
 from fiveup_env import SelfPlayVectorEnv
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 
 from .._credit import side_advantages
 

@@ -30,7 +30,7 @@ with needs("torchrl"):
     from .torchrl_ppo import Logits
 
 from fiveup_env import fiveup_v0
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 from fiveup_env.adapters.wrappers import MaskInfos
 
 TEAMS = {"even": ["player_0", "player_2"], "odd": ["player_1", "player_3"]}

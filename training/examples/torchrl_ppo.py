@@ -25,8 +25,8 @@ with needs("torchrl"):
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
 
-from fiveup_env.adapters.policy import ScoringPolicy
-from fiveup_env.envs.gym_vector import FiveUpVectorEnv
+from fiveup_env.adapters.policy_function import ScoringPolicy
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 
 MATCHES, STEPS = 256, 32
 EPOCHS, MINIBATCH = 4, 1024

@@ -28,7 +28,7 @@ with needs("xuance"):
     from xuance.torch.agents import IPPO_Agents
 
 from fiveup_env import fiveup_v0
-from fiveup_env.adapters.policy import ScoringPolicy
+from fiveup_env.adapters.policy_function import ScoringPolicy
 from fiveup_env.rules.actions import PASS
 
 MATCHES, STEPS = 16, 64

@@ -6,16 +6,16 @@ Importing this registers the game; see docs/openspiel.md.
 >>> game = openspiel.load_game(players=2, max_pip=2, hand_size=2, episode="round")
 """
 
-from fiveup_env.adapters.openspiel.agents import BotAgent, PolicyAgent, make_bot_agent
-from fiveup_env.adapters.openspiel.bots import AgentBot, AgentPolicy, ismcts_bot
-from fiveup_env.adapters.openspiel.game import (
+from fiveup_env.adapters.openspiel.openspiel_agents import BotAgent, PolicyAgent, make_bot_agent
+from fiveup_env.adapters.openspiel.openspiel_bots import AgentBot, AgentPolicy, ismcts_bot
+from fiveup_env.adapters.openspiel.openspiel_game import (
     FiveUpGame,
     FiveUpState,
     load_game,
     parameters_of,
     setup_from,
 )
-from fiveup_env.adapters.openspiel.positions import state_of, world_of
+from fiveup_env.adapters.openspiel.openspiel_positions import state_of, world_of
 
 __all__ = [
     "AgentBot",

@@ -1,0 +1,309 @@
+"""The game and its states for OpenSpiel: thin shells around `extensive.Episode`.
+
+Chance is explicit: every lot, dealt tile and drawn tile is a chance node with its outcomes and probabilities, so that
+exact methods (CFR, best response, expected returns) work, states are saved as their history, and a resampled world is
+a history too. Sampled chance would give all that up to save about 25 chance nodes a round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from fiveup_env.adapters.openspiel.openspiel_observers import InformationObserver, ViewObserver
+from fiveup_env.extensive.episode import DRAWN, Episode, Stage
+from fiveup_env.extensive.game_setup import MAX_ROUNDS, Setup
+from fiveup_env.extensive.information_state import full_text
+from fiveup_env.rules.actions import ACTION_TILE, DRAW, NUM_ACTIONS, describe
+from fiveup_env.rules.match import Match
+from fiveup_env.rules.tiles import NUM_TILES
+from fiveup_env.system.optional import library
+
+with library("openspiel"):
+    import pyspiel
+
+NAME = "fiveup"
+PARAMETERS: Mapping[str, Any] = {
+    "players": 4,
+    "hand_size": 5,
+    "target": 61,
+    "max_pip": 6,
+    "tiles": 0,
+    "episode": "match",
+    "reward": "win",
+    "max_rounds": MAX_ROUNDS,
+    "scores": "",
+    "opener": -1,
+}
+"""Parameters of the game and their defaults; `tiles` 0 is the whole set, `scores` are raw points parted by "/", and
+`opener` -1 is the lot."""
+
+GAME_TYPE = pyspiel.GameType(
+    short_name=NAME,
+    long_name="Exact 61 Five Up",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=4,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    provides_factored_observation_string=False,
+    parameter_specification=dict(PARAMETERS),
+)
+
+
+def setup_from(parameters: Mapping[str, Any]) -> Setup:
+    """The game that OpenSpiel's parameters mean.
+
+    Raises:
+        ValueError: naming the value that is not possible.
+    """
+    unknown = set(parameters) - set(PARAMETERS)
+    if unknown:
+        raise ValueError(f"there is no parameter {min(unknown)!r}: the parameters are {', '.join(PARAMETERS)}")
+    given = {**PARAMETERS, **parameters}
+    return Setup.of(
+        given["players"],
+        hand_size=given["hand_size"],
+        target=given["target"],
+        max_pip=given["max_pip"],
+        episode=given["episode"],
+        reward=given["reward"],
+        max_rounds=given["max_rounds"],
+        scores=_scores(str(given["scores"])),
+        opener=None if given["opener"] == PARAMETERS["opener"] else given["opener"],
+        num_tiles=given["tiles"] or None,
+    )
+
+
+def _scores(text: str) -> list[int] | None:
+    if not text:
+        return None
+    try:
+        return [int(score) for score in text.split("/")]
+    except ValueError:
+        raise ValueError(f"scores are raw points per side parted by '/', for example 270/0, not {text!r}") from None
+
+
+def parameters_of(setup: Setup) -> dict[str, Any]:
+    """The inverse of `setup_from`, without what is the default."""
+    options, variant = setup.options, setup.variant
+    every = {
+        "players": variant.num_players,
+        "hand_size": variant.hand_size,
+        "target": variant.target,
+        "max_pip": variant.max_pip,
+        "tiles": setup.num_tiles or 0,
+        "episode": options.episode,
+        "reward": options.reward,
+        "max_rounds": options.max_rounds or MAX_ROUNDS,
+        "scores": "/".join(map(str, options.scores)) if any(options.scores) else "",
+        "opener": PARAMETERS["opener"] if setup.opener is None else setup.opener,
+    }
+    return {name: value for name, value in every.items() if value != PARAMETERS[name]}
+
+
+def load_game(**parameters: Any) -> FiveUpGame:
+    """The game with these parameters (see `PARAMETERS`), as `pyspiel.load_game("fiveup(...)")` makes it.
+
+    Raises:
+        ValueError: one line that names what is wrong.
+    """
+    setup_from(parameters)  # OpenSpiel's own message would not say what is right
+    game: FiveUpGame = pyspiel.load_game(NAME, parameters)
+    return game
+
+
+class FiveUpGame(pyspiel.Game):
+    """The game with one set of parameters.
+
+    Attributes:
+        setup: the same as our own objects want it.
+    """
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        self.setup = setup = setup_from(params or {})
+        least, largest = setup.utilities
+        info = pyspiel.GameInfo(
+            num_distinct_actions=NUM_ACTIONS,
+            max_chance_outcomes=max(setup.tiles, setup.variant.num_players),
+            num_players=setup.variant.num_players,
+            min_utility=least,
+            max_utility=largest,
+            utility_sum=0.0,
+            max_game_length=setup.num_rounds * max(setup.actions_per_round, setup.chances_per_round),
+        )
+        super().__init__(GAME_TYPE, info, dict(params or {}))
+
+    def new_initial_state(self) -> FiveUpState:
+        """A state before the first lot or deal."""
+        return FiveUpState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> InformationObserver | ViewObserver:
+        """The observer behind observation tensors, or with perfect recall behind information-state tensors.
+
+        Raises:
+            ValueError: if another kind is asked for.
+        """
+        kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        if params:
+            raise ValueError(f"observers of {NAME} take no parameters, not {params!r}")
+        if not kind.public_info or kind.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
+            raise ValueError(f"observers of {NAME} show what is public together with one player's own hand")
+        return InformationObserver(self.setup) if kind.perfect_recall else ViewObserver(self.setup.variant.num_players)
+
+
+class _Kept:
+    """A state that later ones refer to and nobody changes; copies of those refer to the same."""
+
+    def __init__(self, state: FiveUpState) -> None:
+        self.state = state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Kept:
+        return self
+
+
+class FiveUpState(pyspiel.State):
+    """A position.
+
+    Attributes:
+        episode: the same as an object of ours (see `extensive.Episode`); to look at, `apply_action` changes it.
+    """
+
+    def __init__(self, game: FiveUpGame) -> None:
+        super().__init__(game)
+        self.episode = Episode(game.setup)
+        self._round_start: _Kept | None = None
+
+    # OpenSpiel's interface
+
+    def current_player(self) -> int:
+        """Seat to act, or OpenSpiel's number for chance or the end."""
+        episode = self.episode
+        if episode.stage is Stage.PLAY:
+            return episode.match.turn
+        return int(pyspiel.PlayerId.TERMINAL if episode.is_over else pyspiel.PlayerId.CHANCE)
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.episode.legal_actions() if player == self.current_player() else []
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Outcomes of a chance node with their probabilities."""
+        return list(self.episode.chance_outcomes())
+
+    def _apply_action(self, action: int) -> None:
+        episode = self.episode
+        if not episode.dealt and episode.stage in (Stage.LOT, Stage.DEAL) and not self._knows_round_start():
+            self._round_start = None  # what is kept keeps nothing itself
+            self._round_start = _Kept(self.clone())
+        episode.apply(action)
+
+    def _knows_round_start(self) -> bool:
+        """Whether what is kept is the start of this very round (after a lot it stands one action back)."""
+        kept = self._round_start
+        return kept is not None and len(kept.state.episode.past) == len(self.episode.past)
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return self.episode.chance_text(action) if player == pyspiel.PlayerId.CHANCE else describe(action)
+
+    def is_terminal(self) -> bool:
+        """Whether the episode is over."""
+        return self.episode.is_over
+
+    def returns(self) -> list[float]:
+        """Utilities of all players, zero before the end; partners get the same."""
+        return self.episode.utilities()
+
+    def __str__(self) -> str:
+        return full_text(self.episode)
+
+    # beyond it
+
+    def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> FiveUpState:
+        """A state that `player_id` cannot tell from this one, by the exact belief (`Match.resample`).
+
+        Hands, boneyard and the others' draws of this round are drawn anew, uniformly over all deals that agree with
+        what the player has seen; how the others choose is not modelled. Rounds that are over keep their history: what
+        was hidden in them changes nothing that follows.
+
+        Args:
+            player_id: who looks.
+            probability_sampler: gives numbers in [0, 1); all chance comes from it.
+
+        Raises:
+            ValueError: if there is no such player.
+        """
+        episode = self.episode
+        if player_id not in range(episode.match.num_players):
+            raise ValueError(f"player_id must be from 0 to {episode.match.num_players - 1}, not {player_id!r}")
+        kept = self._round_start
+        if kept is None or not self._knows_round_start():  # nothing of this round has happened yet
+            return self.clone()
+        state: FiveUpState = kept.state.clone()
+        if state.episode.stage is Stage.LOT and episode.opener >= 0:
+            state.apply_action(episode.opener)
+        if len(episode.dealt) < episode.setup.variant.num_players * episode.setup.variant.hand_size:
+            return _dealt_anew(state, len(episode.dealt), probability_sampler)
+        return _play_on(state, episode, _resampled(episode, player_id, probability_sampler))
+
+
+def _resampled(episode: Episode, seat: int, sampler: Callable[[], float]) -> Match:
+    """`Match.resample`; while a tile is being drawn, everybody knows too that the seat to act cannot lay (R3.2)."""
+    while True:
+        seed = int(sampler() * 2**32) << 32 | int(sampler() * 2**32)
+        world = episode.match.resample(seat, seed)
+        if episode.stage is not Stage.DRAWING or world.legal_actions() == [DRAW]:
+            return world
+
+
+def _dealt_anew(state: FiveUpState, count: int, sampler: Callable[[], float]) -> FiveUpState:
+    for _ in range(count):
+        outcome, _ = pyspiel.sample_action(state.chance_outcomes(), sampler())
+        state.apply_action(outcome)
+    return state
+
+
+def _play_on(state: FiveUpState, episode: Episode, world: Match) -> FiveUpState:
+    """Play the round of `episode` from its start, `state`, with the deal of `world`."""
+    deal, draws = dealt_and_drawn(world)
+    for action in deal:
+        state.apply_action(action)
+    play_events(state, episode.events, draws)
+    if episode.stage is Stage.DRAWING:
+        state.apply_action(DRAW)
+    return state
+
+
+def play_events(state: FiveUpState, events: Iterable[int], draws: Iterable[int]) -> None:
+    """Let the seats act as `events` say (a draw with or without its tile), and chance give these tiles to draws."""
+    drawn = iter(draws)
+    for event in events:
+        if event >= DRAWN or event == DRAW:
+            state.apply_action(DRAW)
+            state.apply_action(next(drawn))
+        else:
+            state.apply_action(event)
+
+
+def dealt_and_drawn(match: Match) -> tuple[list[int], list[int]]:
+    """The tiles of a match's present round in the order in which chance deals them, and those drawn since."""
+    game, history = match.game, match.history
+    last = int(game.boneyard_next)
+    draws = game.boneyard[last - sum(action == DRAW for _, action in history) : last].tolist()
+    hands = [int(hand) for hand in game.hands[: match.num_players]]
+    drawn = iter(draws)
+    for seat, action in history:
+        if action < DRAW:
+            hands[seat] |= 1 << int(ACTION_TILE[action])
+    for seat, action in history:
+        if action == DRAW:
+            hands[seat] &= ~(1 << next(drawn))
+    return [tile for hand in hands for tile in range(NUM_TILES) if hand >> tile & 1], draws
+
+
+pyspiel.register_game(GAME_TYPE, FiveUpGame)

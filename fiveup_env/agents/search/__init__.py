@@ -1,0 +1,1 @@
+"""Information-set search: PIMC, ISMCTS, the endgame solver and match equity."""

@@ -1,0 +1,1 @@
+"""Where hidden tiles may be: evidence, exact counting, choice model, approximation, resampling."""

@@ -1,0 +1,406 @@
+"""`FiveUpVectorEnv`: the Gymnasium vector API over native matches, for one learning side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from fiveup_env.agents.protocol import AgentError, Policy, agent_name, is_policy, keys_of
+from fiveup_env.agents.registry import AgentSpec
+from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.envs.batch_arguments import (
+    MAX_MATCHES,
+    checked_actions,
+    checked_dtype,
+    illegal_batch,
+    row_seeds,
+    starting_scores,
+    step_options,
+)
+from fiveup_env.envs.env_options import check_integer, checked_options
+from fiveup_env.envs.gymnasium_vector_kernels import (
+    IDLE,
+    LEARNERS,
+    OUTCOMES,
+    advance_rows,
+    begin_rows,
+    find_illegal_rows,
+    show_rows,
+)
+from fiveup_env.envs.learner_seat import LEARNER, PYTHON, agents_around, checked_seat
+from fiveup_env.envs.opponents import ASKS
+from fiveup_env.envs.reset_options import checked_reset_options
+from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.match import IllegalActionError, checked_seed
+from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.rules.record import MATCH_OVER, new_games
+from fiveup_env.views.observation import observation_size
+from fiveup_env.views.view import Views
+
+RESET_OPTIONS = ("reset_mask", "scores")
+
+
+class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+    """N matches in which one side learns; the other sides are played inside compiled code, or by a batched agent.
+
+    One step is one decision of the learner in every match, then all turns of the others until it is to decide again. As
+    in `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, what the others score
+    before its first decision comes with the first reward, and an episode that ends before that decision is skipped.
+
+    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with a belief also `belief`
+    float32 [N, n, 28]; they, the rewards (float64 [N]) and the flags are overwritten two steps later (two sets of
+    arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`; where episodes ended also, by Gymnasium's
+    convention with a mask `_...` beside each, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`: `winner`
+    (side that won the match, with episode="round" the round; -1 for none), `is_success`, `scores`, `rounds`, `length`
+    (decisions) and `return`.
+
+    Match i of `reset(seed=s)` is the same whatever the number of matches; `reset(seed=[...])` gives each its seed, and
+    its first deal is then that of `Match(seed=...)`.
+
+    Args:
+        num_envs: 1 to 262,144.
+        opponents: a name, a policy (see `agents.protocol`), or one per opposing seat, clockwise from the learner's.
+        partner: with four players: None to learn both seats of the side, or who plays the other one.
+        seat: the learner's seat, or "random" for a new lot every episode.
+        autoreset_mode: SAME_STEP (default), NEXT_STEP or DISABLED (then `reset(options={"reset_mask": ...})`).
+        dtype: float32, or uint8 for bare codes.
+        skip_single: with draws="auto", resolve everybody's lone legal action inside as well.
+        continue_match: with episode="round", the next episode of a row is the next round of its match (with the scores,
+            and opened by R2.5) until the match is won; the learner's seat is drawn anew for each.
+        options: see `EnvOptions` ("flat" observations without history only).
+
+    Raises:
+        ValueError: naming the option, the value given and what would be right.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 4,
+        *,
+        opponents: AgentSpec | Sequence[AgentSpec] = "random",
+        partner: AgentSpec | None = None,
+        seat: int | str = "random",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        dtype: type = np.float32,
+        skip_single: bool = False,
+        continue_match: bool = False,
+        **options: Any,
+    ) -> None:
+        check_integer("num_envs", num_envs, 1, MAX_MATCHES)
+        self.options = checked_options({"num_players": num_players, **options})
+        fixed_seat = checked_seat(seat, num_players)
+        if self.options.observation != "flat" or self.options.history_length:
+            raise ValueError("the vector env has flat observations without history only")
+        if continue_match and self.options.episode != "round":
+            raise ValueError('continue_match needs episode="round"')
+        self._kernel_options = step_options(self.options, skip_single)
+        self._marginals = self.options.marginals()
+        self.num_envs, self.dtype = num_envs, checked_dtype(dtype)
+        self.autoreset_mode = _checked_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = observation_space(self.options, self.dtype)
+        self.single_action_space = action_space()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._make_arrays()
+        self._rows["fixed_seat"] = -1 if fixed_seat is None else fixed_seat
+        self._rows["continues"] = continue_match
+        self._agents: list[Policy | None] = []
+        self.set_opponents(opponents, partner)
+
+    def _make_arrays(self) -> None:
+        count, size = self.num_envs, observation_size(self.options.num_players)
+        self._games = new_games(count, self.options.variant)
+        self._rows = np.zeros(count, LEARNERS)
+        self._all = np.arange(count)
+        self._actions = np.zeros(count, np.int64)
+        self._found = np.zeros(4, np.int64)
+        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
+        self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
+        beliefs = (0 if self._marginals is None else count, *belief_shape(self.options.num_players))
+        self._beliefs: list[np.ndarray] = [np.zeros(beliefs, np.float32) for _ in range(2)]
+        self._final_beliefs: np.ndarray = np.zeros(beliefs, np.float32)
+        self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
+            (np.zeros((count, size), self.dtype), np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, OUTCOMES))
+            for _ in range(2)
+        ]
+        self._current = 0
+        self._started = False
+
+    def set_opponents(
+        self,
+        opponents: AgentSpec | Sequence[AgentSpec],
+        partner: AgentSpec | None = None,
+        *,
+        rows: np.ndarray | None = None,
+    ) -> None:
+        """Change who plays the other seats, in every row from its next episode on; arguments as above.
+
+        Args:
+            opponents, partner: as above.
+            rows: the rows it is for, bool [N]; None for all.
+
+        Raises:
+            ValueError: if there is no such agent, it cannot answer in batches, or their number is wrong.
+        """
+        wanted_rows = np.ones(self.num_envs, np.bool_) if rows is None else np.asarray(rows)
+        if wanted_rows.shape != (self.num_envs,) or wanted_rows.dtype != np.bool_:
+            raise ValueError(f"rows must be a bool array [{self.num_envs}]")
+        wanted = agents_around(opponents, partner, self.options.num_players)
+        # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
+        playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
+        agents = [agent if PYTHON - i in playing else None for i, agent in enumerate(self._agents)]
+        around = np.full(4, LEARNER, np.int8)
+        for relative, agent in enumerate(wanted):
+            if agent is not None:
+                around[relative] = _policy_number(agent, agents)
+        self._agents = agents
+        self._rows["around"][wanted_rows] = around
+
+    # reset
+
+    def reset(
+        self, *, seed: int | Sequence[int] | np.ndarray | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Deal all matches, or those of `options["reset_mask"]` (bool [N]), and play to the learner's decision.
+
+        Args:
+            seed: one for all, or one per match. None goes on in the streams of the last one (and, with
+                `continue_match` and no `scores`, with the matches of episodes that are over).
+            options: `reset_mask`; `scores`, raw points per side to start from, [S] or [N, S], kept for later episodes.
+
+        Raises:
+            ValueError: naming the argument that is wrong; nothing is changed then.
+        """
+        given = checked_reset_options(options, RESET_OPTIONS)
+        mask = np.asarray(given.get("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be a bool array [{self.num_envs}]")
+        if not self._started and not mask.all():
+            raise ValueError("the first reset must deal all matches")
+        table = starting_scores(given.get("scores", self.options.scores), self.options, self.num_envs)
+        if seed is not None or not self._started:
+            self._rows["seed"][mask] = row_seeds(checked_seed(None) if seed is None else seed, self.num_envs)[mask]
+            self._rows["episode"][mask] = 0
+        else:
+            # The number of an episode that is over has been counted up already.
+            self._rows["episode"][mask & (self._rows["status"] != IDLE)] += 1
+        if seed is not None or "scores" in given:
+            self._games["phase"][mask] = MATCH_OVER  # no match is gone on with
+        self._rows["scores"][mask] = table[mask]
+        self._started = True
+        self._current ^= 1
+        self._begin(np.flatnonzero(mask))
+        return self._shown(reset=mask)[0], self._info()
+
+    def _begin(self, which: np.ndarray) -> None:
+        """Deal rows anew and play to the learner's first decision, past episodes that end before one."""
+        if len(which):
+            begin_rows(self._games, which, self._rows, self._kernel_options)
+            self._ask_agents(which, autoreset=True)
+
+    # step
+
+    def step(
+        self, actions: np.ndarray
+    ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """The learner's action in every match, integers [N].
+
+        Raises:
+            IllegalActionError: naming the first matches with an illegal action; no match has moved then.
+            ValueError: if `actions` is not N integers or nothing was reset, or with autoreset_mode DISABLED a match is
+                over and was not reset.
+        """
+        if not self._started:
+            raise ValueError("call reset() before step()")
+        actions = checked_actions(actions, self._actions)
+        idle = self._rows["status"] == IDLE
+        which = self._all
+        if idle.any():
+            if self.autoreset_mode == AutoresetMode.DISABLED:
+                raise ValueError(f"match {int(idle.argmax())} is over: reset it with options={{'reset_mask': ...}}")
+            which = np.flatnonzero(~idle)
+        if count := find_illegal_rows(self._games, which, actions, self._found):
+            raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
+        self._current ^= 1
+        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
+        autoreset = same_step and self._marginals is None
+        self._advance(which, actions, fresh=True, autoreset=autoreset)
+        self._ask_agents(which, autoreset)
+        if same_step and self._marginals is not None:
+            self._deal_after_beliefs(self._marginals)
+        if idle.any():
+            self._begin(np.flatnonzero(idle))
+        observation, outcomes = self._shown(reset=idle)
+        info = self._info()
+        if (ended := outcomes["terminated"] | outcomes["truncated"]).any():
+            info |= self._final_info(outcomes, ended)
+        return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
+
+    def _deal_after_beliefs(self, marginals: BeliefWriter) -> None:
+        """Write the beliefs at the end of episodes that are over; only then are the next ones dealt."""
+        over = np.flatnonzero(self._rows["status"] == IDLE)
+        if len(over):
+            marginals.write_rows(copy_games(self._games, over), self._rows["seat"][over], over, self._final_beliefs)
+            self._begin(over)
+
+    def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool, autoreset: bool) -> None:
+        advance_rows(
+            self._games,
+            which,
+            actions,
+            fresh,
+            autoreset,
+            self._rows,
+            self._kernel_options,
+            self._sets[self._current][2],
+            self._final,
+        )
+
+    def _ask_agents(self, which: np.ndarray, autoreset: bool) -> None:
+        """Let batched agents choose until no row of `which` waits for one."""
+        if not self._agents:
+            return
+        while len(asking := which[self._rows["status"][which] == ASKS]):
+            seats = self._games["turn"][asking]
+            numbers = PYTHON - self._rows["policies"][asking, seats].astype(np.int64)
+            answers = np.zeros(self.num_envs, np.int64)
+            for number in np.unique(numbers):
+                rows = asking[numbers == number]
+                views = Views(self._games[rows], self._games["turn"][rows])
+                keys = keys_of(views, self._rows["policy_seed"][rows])
+                agent = self._agents[number]
+                assert agent is not None, "rows only name agents that are there"
+                answers[rows] = agent.act_many(views, keys)
+                if count := find_illegal_rows(self._games, rows, answers, self._found):
+                    wrong = illegal_batch(answers, self._found, count)
+                    raise AgentError(f"agent {agent_name(agent)} answered with {wrong}")
+            self._advance(asking, answers, fresh=False, autoreset=autoreset)
+
+    def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """What the learner's seats see, and the outcomes of the step; rows of `reset` have none."""
+        observation, mask, outcomes = self._sets[self._current]
+        if reset.any():
+            outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
+            kept = self._rows["reward"][reset].copy()
+        show_rows(self._games, self._rows, observation, mask, outcomes)
+        if reset.any():
+            # What was scored before the first decision comes with the first reward.
+            outcomes["reward"][reset] = 0.0
+            self._rows["reward"][reset] = kept
+            self._rows["total"][reset] = 0.0
+        return self._seen(), outcomes
+
+    def _seen(self) -> dict[str, np.ndarray]:
+        """The current set of arrays as an observation."""
+        observation, mask, _ = self._sets[self._current]
+        seen = {"observation": observation, "action_mask": mask}
+        if self._marginals is not None:
+            seen["belief"] = self._beliefs[self._current]
+            self._marginals.write(self._games, self._rows["seat"], seen["belief"])
+        return seen
+
+    def _info(self) -> dict[str, Any]:
+        _, mask, outcomes = self._sets[self._current]
+        return {"seat": outcomes["seat"], "side": outcomes["side"], "action_mask": mask}
+
+    def _final_info(self, outcomes: np.ndarray, ended: np.ndarray) -> dict[str, Any]:
+        sides = self.options.variant.num_sides
+        final = {
+            "winner": outcomes["final_winner"].copy(),
+            "is_success": outcomes["final_winner"] == outcomes["final_side"],
+            "scores": outcomes["final_scores"][:, :sides].copy(),
+            "rounds": outcomes["final_rounds"].copy(),
+            "length": outcomes["final_length"].copy(),
+            "return": outcomes["final_return"].copy(),
+        }
+        final |= {f"_{name}": ended for name in tuple(final)}
+        info: dict[str, Any] = {"final_info": final, "_final_info": ended}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            observations = np.full(self.num_envs, None, object)
+            for i in np.flatnonzero(ended):
+                observations[i] = {
+                    "observation": self._final[i].copy(),
+                    "action_mask": np.zeros(NUM_ACTIONS, np.int8),
+                }
+                if self._marginals is not None:
+                    observations[i]["belief"] = self._final_beliefs[i].copy()
+            info |= {"final_obs": observations, "_final_obs": ended}
+        return info
+
+    def action_masks(self) -> np.ndarray:
+        """Legal actions of the learner in every match, bool [N, 121] (a view of the latest mask)."""
+        return self._sets[self._current][1].view(np.bool_)
+
+    # checkpoints
+
+    def state(self) -> dict[str, np.ndarray]:
+        """All that later steps depend on beside the agents, as bytes uint8 [N, ...]: `games` and `rows`."""
+        return {
+            name: array.view(np.uint8).reshape(self.num_envs, -1).copy()
+            for name, array in (("games", self._games), ("rows", self._rows))
+        }
+
+    @property
+    def agents(self) -> tuple[Policy | None, ...]:
+        """The batched agents that rows may name, by number; None where a place is free."""
+        return tuple(self._agents)
+
+    def set_state(
+        self, state: dict[str, np.ndarray], agents: Sequence[Policy | None]
+    ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """Go on from what `state` and `agents` were, of an env made with the same arguments; returns as `reset`.
+
+        Raises:
+            ValueError: if the state is one of another number of matches or version.
+        """
+        kept = {"games": self._games, "rows": self._rows}
+        for name, array in kept.items():
+            shape = (self.num_envs, array.itemsize)
+            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+        for name, array in kept.items():
+            array.view(np.uint8).reshape(self.num_envs, -1)[:] = state[name]
+        self._agents, self._started = list(agents), True
+        observation, mask, outcomes = self._sets[self._current]
+        pending = self._rows.copy()
+        show_rows(self._games, self._rows, observation, mask, outcomes)
+        self._rows[:] = pending  # rewards that wait for the next step
+        outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
+        return self._seen(), self._info()
+
+    @property
+    def games(self) -> np.ndarray:
+        """The records behind the matches, live (for tests and tools, not for learners)."""
+        return self._games
+
+
+def _policy_number(agent: Any, agents: list[Policy | None]) -> int:
+    """The number by which rows call an agent; a batched one is given a free place among `agents`."""
+    if not is_policy(agent):
+        raise ValueError(f"agent {agent_name(agent)} has no act_many, which the vector env needs (see agents.protocol)")
+    if agent.kernel is not None:
+        return agent.kernel
+    if agent not in agents:
+        if None not in agents:
+            agents.append(None)
+        agents[agents.index(None)] = agent
+    if (number := PYTHON - agents.index(agent)) < -128:
+        raise ValueError("a vector env has room for 127 different batched agents at a time")
+    return number
+
+
+def _checked_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The mode itself, or by its name or value: SAME_STEP, "same_step" or "SameStep"."""
+    for known in AutoresetMode:
+        if mode in (known, known.value, known.name, known.name.lower()):
+            return known
+    raise ValueError(f"autoreset_mode must be {', '.join(m.name for m in AutoresetMode)}, not {mode!r}")

@@ -1,0 +1,409 @@
+"""`FiveUpAEC`: the PettingZoo AEC environment, `raw_env` of `fiveup_env.fiveup_v0`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from gymnasium import logger, spaces
+from pettingzoo import AECEnv
+
+from fiveup_env.envs.env_options import checked_options
+from fiveup_env.envs.episode_start import first_match, seed_of_episode
+from fiveup_env.envs.pettingzoo_aec_kernels import (
+    AEC,
+    BEGIN,
+    DEAL,
+    FORCED,
+    ILLEGAL,
+    PAID,
+    SCORED,
+    SEAT_SHIFT,
+    STATUS,
+    decoded_event,
+    direct_advance,
+    look,
+    new_state,
+    recall,
+    survey,
+)
+from fiveup_env.envs.reset_options import checked_deal, checked_reset_options
+from fiveup_env.envs.spaces import action_space, observation_space, state_space
+from fiveup_env.envs.transition import TERMINATED
+from fiveup_env.records.recorder import Recorder
+from fiveup_env.rendering.render_modes import FPS, RENDER_MODES, Frame, Renderer
+from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
+from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
+from fiveup_env.views.history import HISTORY_COLUMNS
+from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.view import View
+
+Info = dict[str, Any]
+Observation = dict[str, Any]
+
+RESET_OPTIONS = ("deal", "scores")
+_DERIVED = ("_advance", "_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
+_NOBODY = np.zeros(NUM_ACTIONS, np.int8)
+_NOBODY.setflags(write=False)
+
+
+class FiveUpAEC(AECEnv[str, Observation, int]):
+    """Exact 61 Five Up for two to four agents `player_0` .. `player_3`, one acting at a time.
+
+    Observations (`observation_space(agent)`), always from the perspective of the agent, at any time:
+
+    | key            | what                                                                                    |
+    | -------------- | --------------------------------------------------------------------------------------- |
+    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; by name with observation="dict"     |
+    | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end           |
+    | `history`      | with history_length L > 0: int16 [L, 3], public events of the round (`write_history`)   |
+    | `history_mask` | the same: int8 [L], 1 for rows that hold an event                                       |
+    | `belief`       | with belief="exact", "likely": float32 [n, 28], where tiles may be (see `Views.belief`) |
+
+    Rewards (`fiveup_env.views.rewards`) are per side, partners get the same. `last()` gives an agent all that its
+    side got since its own last step, its own last action and what the others did included.
+
+    Infos, for every agent:
+
+    | key            | what                                                                                    |
+    | -------------- | --------------------------------------------------------------------------------------- |
+    | `action_mask`  | int8 [121] as in the observation; read-only zeros for who is not to act                 |
+    | `events`       | scoring events of the last step in order (`fiveup_env.Event`, net in raw points)        |
+    | `forced`       | with draws="auto": draws (119) and passes (120) that the last step took by itself, in   |
+    |                | order, as (agent, action); which tile was drawn only who drew it sees (D6)              |
+
+    The episode ends for all agents at once; each is then stepped once more, with None.
+
+    Args:
+        render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
+            needs the extra `render`); "human" (a window, extra `window`); or None.
+        record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
+        options: see `EnvOptions`.
+
+    Attributes:
+        recorder: with record=True the `Recorder` of the episode, None before the first reset; its `text()` and `save()`
+            show all hands.
+
+    Raises:
+        TypeError: if there is no option of that name.
+        ValueError: naming the option, the value given and what would be right.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "fiveup_v0",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": True,
+        "render_fps": FPS,
+    }
+
+    def __init__(self, *, render_mode: str | None = None, record: bool = False, **options: Any) -> None:
+        super().__init__()
+        self.options = checked_options(options)
+        self.render_mode = render_mode
+        self._renderer = Renderer(render_mode)
+        self.recorder: Recorder | None = None
+        self._recording = record
+        self._variant, self._starting_scores = self.options.variant, self.options.scores
+        self.possible_agents = [f"player_{seat}" for seat in range(self.options.num_players)]
+        self.observation_spaces = {agent: observation_space(self.options) for agent in self.possible_agents}
+        self.action_spaces = {agent: action_space() for agent in self.possible_agents}
+        self.state_space = state_space(self.options.num_players)
+        self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]
+        self.rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, Info] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self._seed: int | None = None
+        self._episode = 0
+        sides = self._variant.num_sides
+        self._sides = {agent: seat % sides for seat, agent in enumerate(self.possible_agents)}
+        self._paid = False  # whether any of the rewards is not zero
+        self._marginals = self.options.marginals()
+        self._plain = self.options.observation == "flat" and not (self.options.history_length or self._marginals)
+        self._skip_agent_selection: str | None = None
+        self._blank = new_state(self.options)
+        self._hold(self._blank.copy())
+
+    def _hold(self, state: np.ndarray) -> None:
+        """Take over a record, and keep arrays of its fields at hand."""
+        self._state = state
+        self._vector = state["observation"][0, : observation_size(self.options.num_players)]
+        self._mask = state["mask"][0]
+        self._side_rewards = state["rewards"][0]
+        self._event_codes = state["events"][0]
+
+    # spaces
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """Space of what an agent observes, the same object at every call."""
+        return self.observation_spaces[agent] if agent in self._sides else self._unknown(agent)
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The 121 actions, the same object at every call."""
+        return self.action_spaces[agent] if agent in self._sides else self._unknown(agent)
+
+    def _unknown(self, agent: object) -> NoReturn:
+        raise ValueError(f"there is no agent {agent!r}: the agents are {', '.join(self.possible_agents)}")
+
+    # reset
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal a new episode.
+
+        Args:
+            seed: from 0 to 2**64 - 1; decides this deal, that of `Match(seed=seed)`, and all episodes after it: a later
+                reset without a seed goes on in its stream. Without any seed ever, one is drawn from the system.
+            options: `deal`, what to start from: a mapping with `hands`, `boneyard` and `opener` (see
+                `Match.from_deal`), a seed as in `Match(seed=...)`, or a `Match` (a copy of it is played on);
+                `scores`, raw points per side, instead of the option `starting_scores`. They hold for this episode.
+
+        Raises:
+            ValueError: if an argument is wrong; nothing is changed then.
+        """
+        first, episode = self._next_episode(seed)
+        # PettingZoo's own tests pass an option "options", to see that it is accepted.
+        given = {name: value for name, value in (options or {}).items() if name != "options"}
+        state, how = self._start(checked_reset_options(given, RESET_OPTIONS), first, episode)
+        recorder = Recorder(self._beginning(state, how), self.possible_agents) if self._recording else None
+        self._advance = direct_advance()
+        outcome = self._advance(state, how)
+        if outcome & STATUS:
+            raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
+        self._seed, self._episode = first, episode
+        self._hold(state)
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.agent_selection = self.agents[outcome >> SEAT_SHIFT]
+        self.infos = {}
+        self._paid = False
+        self._skip_agent_selection = None
+        self._inform(self._mask.copy(), (), self._forced() if outcome & FORCED else ())
+        self.recorder = recorder
+        if self.render_mode == "human":
+            self.render()
+
+    def _next_episode(self, seed: int | None) -> tuple[int, int]:
+        """Seed of the stream of episodes, and the number of the next one in it."""
+        if seed is None and self._seed is not None:
+            return self._seed, self._episode + 1
+        return checked_seed(seed), 0
+
+    def _start(self, given: Mapping[str, Any], first: int, episode: int) -> tuple[np.ndarray, int]:
+        """A new record with the deal and scores that were asked for, and what `advance` is to do with it."""
+        state, scores = self._blank.copy(), self._starting_scores
+        if "scores" in given:
+            scores = checked_scores(given["scores"], self._variant)
+        if "deal" in given:
+            seed = int(seed_of_episode(np.uint64(first), episode))
+            start = checked_deal(given["deal"], self._variant, scores, seed)
+            if isinstance(start, Match):
+                state["game"][0] = start.game
+                if "scores" in given:
+                    state["game"]["scores"][0, : len(scores)] = scores
+                return state, BEGIN
+            first, episode = start, 0
+        state["seed"], state["episode"] = np.uint64(first), episode
+        state["scores"][0, : len(scores)] = scores
+        return state, DEAL
+
+    def _beginning(self, state: np.ndarray, how: int) -> Match:
+        """The match that the episode of a new record starts from."""
+        if how == BEGIN:
+            return Match.of(state["game"][0])
+        return first_match(self.options, int(state["seed"][0]), int(state["episode"][0]), state["scores"][0].tolist())
+
+    # step
+
+    def step(self, action: int | None) -> None:
+        """Take an action for the agent `agent_selection`; None, and only None, for one whose episode is over.
+
+        Raises:
+            IllegalActionError: if the rules do not allow it now. Nothing is changed.
+            ValueError: if it is not an integer from 0 to 120 (NumPy integers are fine), or not None at the end.
+            RuntimeError: if no episode is going on.
+        """
+        agent = self.agent_selection
+        dead = self.terminations.get(agent)
+        if dead is None:
+            raise RuntimeError("no episode is going on: call reset() first")
+        if dead or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        if type(action) is not int or not 0 <= action < NUM_ACTIONS:
+            action = checked_id(action)
+        outcome = self._advance(self._state, action)
+        if outcome == ILLEGAL:
+            raise self._refusal(action)
+        self._cumulative_rewards[agent] = 0.0
+        if self._paid:
+            self._clear_rewards()
+        self._paid = outcome & PAID != 0
+        if self._paid:
+            self._pay()
+        events = self._events() if outcome & SCORED else ()
+        forced = self._forced() if outcome & FORCED else ()
+        if self.recorder is not None:
+            for taken in (action, *(number for _, number in forced)):
+                self.recorder.play(taken)
+        if outcome & STATUS:
+            self._end(outcome, events, forced)
+        else:
+            self.agent_selection = self.possible_agents[outcome >> SEAT_SHIFT]
+            self._inform(self._mask.copy(), events, forced)
+        if self.render_mode == "human":
+            self.render()
+
+    def _refusal(self, action: int) -> IllegalActionError:
+        try:
+            self.match.play(action)
+        except IllegalActionError as refusal:
+            return refusal
+        raise AssertionError(f"the match takes action {action}, the environment does not")
+
+    def _pay(self) -> None:
+        """Give every seat what its side got in this step."""
+        paid = self._side_rewards.tolist()
+        for agent, side in self._sides.items():
+            self.rewards[agent] = paid[side]
+            self._cumulative_rewards[agent] += paid[side]
+
+    def _end(self, outcome: int, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
+        """The episode is over for all agents; they are stepped with None, first who would have been next."""
+        ended = dict.fromkeys(self.agents, True)
+        if outcome & STATUS == TERMINATED:
+            self.terminations = ended
+        else:
+            self.truncations = ended
+        self.agent_selection = self.possible_agents[((outcome >> SEAT_SHIFT) + 1) % len(self.possible_agents)]
+        self._inform(_NOBODY, events, forced)
+
+    def _deads_step_first(self) -> str:
+        # TerminateIllegalWrapper calls this when it has ended the episode: nobody has a legal action any more.
+        self._inform(_NOBODY, (), ())
+        return super()._deads_step_first()
+
+    # infos
+
+    def _inform(self, mask: np.ndarray, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
+        """New infos for all: those that were handed out before are the user's."""
+        told: Info = {"action_mask": _NOBODY, "events": events, "forced": forced}
+        for agent in self.agents:
+            self.infos[agent] = told.copy()
+        self.infos[self.agent_selection]["action_mask"] = mask
+
+    def _events(self) -> tuple[Event, ...]:
+        return tuple([decoded_event(code) for code in self._event_codes.tolist() if code])
+
+    def _forced(self) -> tuple[tuple[str, int], ...]:
+        """Forced actions of the last step; a draw keeps the turn, a pass does not."""
+        seat, agents, taken = int(self._state["forced_seat"][0]), self.possible_agents, []
+        for action in self._state["forced"][0, : self._state["num_forced"][0]].tolist():
+            taken.append((agents[seat % len(agents)], action))
+            seat += action == PASS
+        return tuple(taken)
+
+    # what is seen
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees now, in fresh arrays.
+
+        Raises:
+            ValueError: if there is no such agent.
+            RuntimeError: before the first reset.
+        """
+        acts = agent == self.agent_selection and self.agents
+        if acts and not (self.terminations[agent] or self.truncations[agent]):
+            vector, mask = self._vector.copy(), self._mask.copy()
+        else:
+            if agent not in self._sides:
+                self._unknown(agent)
+            self._check_dealt()
+            vector, mask = np.zeros(len(self._vector), np.float32), np.zeros(NUM_ACTIONS, np.int8)
+            look(self._state, self.possible_agents.index(agent), vector)
+        if self._plain:
+            return {"observation": vector, "action_mask": mask}
+        return self._by_options(agent, vector, mask)
+
+    def _by_options(self, agent: str, vector: np.ndarray, mask: np.ndarray) -> Observation:
+        """The observation in named sections, with the history and with the belief, if the options say so."""
+        named = self.options.observation == "dict"
+        seen: Observation = {
+            "observation": split(vector, self.options.num_players) if named else vector,
+            "action_mask": mask,
+        }
+        if length := self.options.history_length:
+            seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
+            seen["history_mask"] = np.zeros(length, np.int8)
+            recall(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
+        if self._marginals is not None:
+            seen["belief"] = self._marginals.seen_by(self._state["game"], self.possible_agents.index(agent))
+        return seen
+
+    def state(self) -> np.ndarray:
+        """The whole truth for centralised critics, hidden hands included, float32 (see `write_state`).
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        self._check_dealt()
+        out = np.zeros(self.state_space.shape, np.float32)
+        survey(self._state, out)
+        return out
+
+    @property
+    def match(self) -> Match:
+        """A copy of the match behind the environment, hidden hands included.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        self._check_dealt()
+        return Match.of(self._state["game"][0])
+
+    def _check_dealt(self) -> None:
+        if self._seed is None:
+            raise RuntimeError("nothing is dealt yet: call reset() first")
+
+    def render(self) -> Frame:
+        """The table as the render mode says: what is public, and the hand of the seat to act, never another one (R2.2).
+
+        Without a mode there is a warning and None.
+        """
+        if self.render_mode is None:
+            logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
+            return None
+        return self._renderer.render(View.of(self.match))
+
+    def close(self) -> None:
+        """Close the window of render mode "human"."""
+        self._renderer.close()
+
+    # copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All of it, the record as bytes."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+        return kept | {"_state": self._state.tobytes()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        data = kept["_state"]
+        if len(data) != AEC.itemsize:
+            raise ValueError(
+                f"this pickle of an environment holds {len(data)} bytes, this version needs {AEC.itemsize}"
+            )
+        self.__dict__.update(kept)
+        self._blank = new_state(self.options)
+        self._hold(np.frombuffer(data, AEC).copy())
+        if self._seed is not None:
+            self._advance = direct_advance()
+
+    def __copy__(self) -> FiveUpAEC:
+        # A copy that shared the dictionaries of rewards and infos would not be one.
+        return copy.deepcopy(self)

@@ -1,0 +1,163 @@
+"""Which matches are played, and what came of them.
+
+Match i of a match-up belongs to deal i // S and seating i % S, where S is the number of sides: agent A has side
+`seating`, agent B every other side. All seatings of a deal share its seed, so they get the same tiles and lots round by
+round, and the policies the same random numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fiveup_env.evaluation.behaviour import Conduct
+from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.record import MAX_PLAYERS, RAW_PER_POINT, Variant
+
+# Streams of one seed: what is dealt, what the policies draw, and the scores to start from (one stream per side).
+DEALS, POLICIES, SCORES = 0, 1, 2
+APART = 8  # and what the policies draw in each seating, where they do not share it
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which matches are played.
+
+    Attributes:
+        num_players: 2, 3 or 4.
+        deals: number of deals; each is played once per side.
+        seed: decides deals and policies.
+        max_rounds: rounds after which a match is left unfinished, 0 for no limit.
+        start: lowest and highest score to start from, in display points; each side's is drawn per deal.
+        common: whether policies draw the same random numbers in all seatings of a deal.
+        first: number of the first deal.
+    """
+
+    num_players: int
+    deals: int
+    seed: int
+    max_rounds: int = 0
+    start: tuple[int, int] = (0, 0)
+    common: bool = True
+    first: int = 0
+
+    @property
+    def variant(self) -> Variant:
+        """The game that is played."""
+        return Variant(self.num_players)
+
+    @property
+    def sides(self) -> int:
+        """Number of sides, and of seatings of a deal."""
+        return self.variant.num_sides
+
+    @property
+    def matches(self) -> int:
+        """Number of matches."""
+        return self.deals * self.sides
+
+    def part(self, first: int, deals: int) -> Plan:
+        """Some of the deals; they are what they are in the whole plan."""
+        return replace(self, first=self.first + first, deals=deals)
+
+    def seeds(self, purpose: int) -> np.ndarray:
+        """Seed of every deal for DEALS, POLICIES, ..., uint64 [deals]; the first ones do not depend on how many."""
+        base, seeds = np.empty(1, np.uint64), np.empty(self.deals, np.uint64)
+        spread_seeds(np.uint64(self.seed), purpose, base)
+        spread_seeds(base[0], self.first, seeds)
+        return seeds
+
+    def policy_seeds(self) -> np.ndarray:
+        """Seed of the policies of every match, uint64 [deals, seatings]."""
+        purposes = [POLICIES if self.common else APART + seating for seating in range(self.sides)]
+        return np.stack([self.seeds(purpose) for purpose in purposes], 1)
+
+    def scores(self) -> np.ndarray:
+        """Raw points that every side starts with, int16 [deals, MAX_PLAYERS]; all seatings of a deal share them."""
+        low, high = self.start
+        scores = np.zeros((self.deals, MAX_PLAYERS), np.int16)
+        for side in range(self.sides):
+            scores[:, side] = RAW_PER_POINT * (low + self.seeds(SCORES + side) % np.uint64(high - low + 1))
+        return scores
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """A match that an agent lost by what it did.
+
+    Attributes:
+        deal, seating: which match.
+        by_a: whether it was agent A, else B.
+        reason: one line.
+    """
+
+    deal: int
+    seating: int
+    by_a: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Results:
+    """What came of every match; arrays [deals, seatings].
+
+    Attributes:
+        winner: side that won, -1 where the match was left unfinished; int8.
+        scores: raw points of every side at the end; int16 [deals, seatings, sides].
+        rounds: rounds played, the last one included; int32.
+        luck: what chance brought A's side, see `evaluation.luck`: display points of lead by lot and deal, and by draws,
+            and chance to win by the same; float64 [deals, seatings, 4].
+        forfeits: matches that were given up for an agent's fault, in order of deals.
+        conduct: what the seats did, added up over the deals.
+    """
+
+    winner: np.ndarray
+    scores: np.ndarray
+    rounds: np.ndarray
+    luck: np.ndarray
+    forfeits: tuple[Forfeit, ...] = ()
+    conduct: Conduct = field(default_factory=Conduct.none)
+
+    @classmethod
+    def empty(cls, plan: Plan) -> Results:
+        """Arrays to be filled."""
+        shape = (plan.deals, plan.sides)
+        return cls(
+            np.full(shape, -1, np.int8),
+            np.zeros((*shape, plan.sides), np.int16),
+            np.zeros(shape, np.int32),
+            np.zeros((*shape, 4)),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Results]) -> Results:
+        """Those of consecutive deals as one."""
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
+        forfeits = tuple(forfeit for part in parts for forfeit in part.forfeits)
+        return cls(**arrays, forfeits=forfeits, conduct=sum((part.conduct for part in parts), Conduct.none()))
+
+    ARRAYS = ("winner", "scores", "rounds", "luck")
+
+    def note(self, deals: np.ndarray, seatings: np.ndarray | int, games: np.ndarray, luck: np.ndarray) -> None:
+        """Write down finished matches: records [K], and luck [K, 5, 3] as kernels keep it."""
+        self.winner[deals, seatings] = games["winner"]
+        self.scores[deals, seatings] = games["scores"][:, : self.scores.shape[2]]
+        self.rounds[deals, seatings] = games["round_number"]
+        self.luck[deals, seatings] = luck[np.arange(len(games)), :4, seatings]
+
+    @property
+    def won(self) -> np.ndarray:
+        """Share of the match that A won: 1 or 0, an unfinished match counts 1 / sides; float64."""
+        sides = self.winner.shape[1]
+        return np.where(self.winner < 0, 1 / sides, self.winner == np.arange(sides))
+
+    @property
+    def lead(self) -> np.ndarray:
+        """Display points of A's side minus the others' mean; float64."""
+        sides = self.winner.shape[1]
+        own = np.diagonal(self.scores, axis1=1, axis2=2).astype(np.float64)
+        others = (self.scores.sum(2) - own) / (sides - 1)
+        return (own - others) / RAW_PER_POINT

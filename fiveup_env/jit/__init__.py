@@ -1,0 +1,1 @@
+"""Compilation and caching of kernels, bit sets and packed stores. Nothing here knows the game."""

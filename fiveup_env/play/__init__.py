@@ -1,0 +1,1 @@
+"""Matches with people: session, terminal, analysis, replay; `play.web` for the browser."""

@@ -1,0 +1,1 @@
+"""Presentation of results: tables, plots, HTML pages, report cards and their comparison."""

@@ -1,0 +1,1 @@
+"""Studies built on match-ups: tournament, cross-play, endgame regret, exploitability, variance."""

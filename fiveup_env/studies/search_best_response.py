@@ -1,0 +1,146 @@
+"""A best response by search: it knows the frozen policy that the others play, and looks ahead with it.
+
+For every decision worlds are drawn from the seat's belief (uniform, or by `belief.choice_model`), every legal action is
+taken in each of them, and the frozen policy plays the rest of the round for all seats, the responder's own included.
+The value is the chance to win the match. It leaves the frozen policy's own choice only for one that is better by some
+standard errors of the paired difference, so each decision is a step of policy iteration against that policy.
+
+What it wins is a lower bound of what could be won: a deeper search, or one that also reads the others' hands from the
+choices that this very policy would have made, may win more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy import int64
+
+from fiveup_env.agents.protocol import AgentError, Policy, agent_name, is_policy, keys_of
+from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.agents.search.equity import table_for, worth
+from fiveup_env.agents.search.search_agents import checked_count, checked_number
+from fiveup_env.belief.choice_model import infer, new_inferences
+from fiveup_env.belief.deal_counts import new_beliefs, new_cells, prepare
+from fiveup_env.belief.likely_worlds import sample_likely
+from fiveup_env.evaluation.match_play_kernels import take_choices
+from fiveup_env.jit.compilation import entry
+from fiveup_env.rules.match import Match
+from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.rules.random import mix, stream
+from fiveup_env.rules.record import PLAYING
+from fiveup_env.rules.scoring import side_of
+from fiveup_env.views.view import Views
+
+AT_ONCE = 8192  # positions that the frozen policy is asked about in one batch
+MOST_WORLDS = 100_000
+
+
+@entry
+def _draw_worlds(
+    games: np.ndarray,
+    first: int,
+    keys: np.ndarray,
+    candidates: int,
+    beliefs: np.ndarray,
+    cells: np.ndarray,
+    inferences: np.ndarray,
+    worlds: np.ndarray,
+    seeds: np.ndarray,
+) -> int:
+    """Write worlds[i, w], and a seed for the policies in each, from game `first` on; N, or where cells ran out."""
+    for i in range(first, len(games)):
+        if not prepare(games[i], int64(games[i].turn), beliefs[0], cells):
+            return i
+        infer(games[i], int64(games[i].turn), inferences[0])
+        state = stream(keys[i], 0)
+        for w in range(worlds.shape[1]):
+            worlds[i, w] = games[i]
+            state = sample_likely(beliefs[0], cells, inferences[0], candidates, worlds[i, w], np.uint64(state))
+            seeds[i, w] = mix(np.uint64(state))
+    return len(games)
+
+
+@entry
+def _worths(games: np.ndarray, seats: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+    """What finished rounds are worth to the sides of some seats."""
+    for i in range(len(games)):
+        out[i] = worth(table, games[i], side_of(games[i], int64(seats[i])))
+
+
+class BestResponse(Policy):
+    """See above.
+
+    Args:
+        frozen: the policy that all others play.
+        worlds: for each decision.
+        candidates: worlds that each one is drawn from by likelihood, as of `pimc`'s `inference`; 1 for uniform.
+        margin: standard errors by which an action must be better than the frozen policy's own choice.
+
+    Raises:
+        AgentError: if the frozen agent is no policy (it must answer in batches), or an argument is out of range.
+    """
+
+    together = 32
+
+    def __init__(self, frozen: AgentSpec, worlds: int = 16, candidates: int = 4, margin: float = 2.0) -> None:
+        agent = make_agent(frozen)
+        if not is_policy(agent):
+            raise AgentError(f"agent {agent_name(agent)} has no act_many, which a search over it needs")
+        self.frozen = agent
+        self.worlds = checked_count("worlds", worlds, 2, MOST_WORLDS)
+        self.candidates = checked_count("candidates", candidates, 1, 1000)
+        self.margin = checked_number("margin", margin, 0, 100)
+        self.num_players = agent.num_players
+        self.name = f"search against {agent_name(agent)}"
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        """Legal actions, int64 [N]; see `Policy.act_many`."""
+        keys = np.asarray(keys, np.uint64)
+        own = np.asarray(self.frozen.act_many(views, keys)).astype(np.int64)
+        masks = views.observe(np.uint8)[1]
+        if not (masks.sum(1) > 1).any():
+            return own
+        rows, actions = np.nonzero(masks * (masks.sum(1, keepdims=True) > 1))
+        values = self._values(views, keys, rows, actions)
+        chosen = own.copy()
+        for row in np.unique(rows):
+            here = rows == row
+            legal, value = actions[here], values[here]
+            gain = value - value[legal == own[row]]
+            mean, error = gain.mean(1), gain.std(1, ddof=1) / np.sqrt(self.worlds)
+            mean[mean <= self.margin * error] = 0.0
+            if mean.max() > 0:
+                chosen[row] = legal[mean.argmax()]
+        return chosen
+
+    def _values(self, views: Views, keys: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """What actions[k] is worth in each world of view rows[k], float64 [K, worlds]."""
+        worlds, seeds = self._draw(views, keys)
+        games = worlds[rows].reshape(-1)
+        takes = np.repeat(actions, self.worlds)
+        policy_seeds = seeds[rows].reshape(-1)
+        if take_choices(games, np.arange(len(games)), takes, 1) >= 0:
+            raise AssertionError("a legal action is legal in every world")
+        while len(playing := np.flatnonzero(games["phase"] == PLAYING)):
+            for first in range(0, len(playing), AT_ONCE):
+                some = playing[first : first + AT_ONCE]
+                asked = Views(copy_games(games, some), games["turn"][some].astype(np.int64))
+                answers = np.asarray(self.frozen.act_many(asked, keys_of(asked, policy_seeds[some]))).astype(np.int64)
+                wrong = take_choices(games, some, answers, 1)
+                if wrong >= 0:
+                    raise AgentError(f"agent {agent_name(self.frozen)} chose {int(answers[wrong])}, which is not legal")
+        values = np.empty(len(games))
+        table = table_for(Match.of(views.games[0]).variant, True)
+        _worths(games, np.repeat(views.seats[rows], self.worlds), table, values)
+        return values.reshape(len(rows), self.worlds)
+
+    def _draw(self, views: Views, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Worlds, records [N, worlds], and a seed of the policies in each, uint64 [N, worlds]."""
+        shape = (len(views), self.worlds)
+        worlds, seeds = np.empty(shape, views.games.dtype), np.empty(shape, np.uint64)
+        beliefs, cells, inferences = new_beliefs(1), new_cells(), new_inferences(1)
+        done = 0
+        while done < len(views):
+            done = _draw_worlds(views.games, done, keys, self.candidates, beliefs, cells, inferences, worlds, seeds)
+            if done < len(views):
+                cells = new_cells(2 * len(cells))
+        return worlds, seeds

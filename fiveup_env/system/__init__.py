@@ -1,0 +1,1 @@
+"""Helpers that know nothing of the game: optional dependencies, training scripts, Ray."""

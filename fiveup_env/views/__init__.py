@@ -1,0 +1,1 @@
+"""The view of a seat: observation, history, rewards."""

@@ -1,0 +1,223 @@
+"""Policies over weights files; the networks are random, which changes nothing here."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from fiveup_env.agents.network.network_agent import METADATA, NetworkPolicy, NumpyNetwork, read_weights, shapes
+from fiveup_env.agents.protocol import AgentError, keys_of
+from fiveup_env.agents.registry import make_agent
+from fiveup_env.evaluation import evaluate
+from fiveup_env.rules.match import Match
+from fiveup_env.views.observation import observation_size
+from fiveup_env.views.view import View, Views
+from tests.agents.support import collected, repeated, reshuffled, undecided
+from tests.rules.statistics import assert_uniform
+
+
+def about(num_players: int = 4, width: int = 16, blocks: int = 2, **changes: object) -> dict[str, object]:
+    size = observation_size(num_players)
+    plain = {"format": 1, "num_players": num_players, "observation_size": size, "width": width, "blocks": blocks}
+    return plain | {"trained": {}} | changes
+
+
+def random_tensors(
+    num_players: int = 4, width: int = 16, blocks: int = 2, seed: int = 0, *, belief: bool = False
+) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    wanted = shapes(num_players, width, blocks, 0, belief)
+    return {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in wanted.items()}
+
+
+def write(path, tensors=None, **facts):
+    save_file(random_tensors() if tensors is None else tensors, path, {METADATA: json.dumps(about(**facts))})
+    return path
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("policies") / "four.safetensors")
+
+
+def batch(games: np.ndarray, seed: int = 0) -> tuple[Views, np.ndarray]:
+    views = Views(games, games["turn"])
+    return views, keys_of(views, np.full(len(games), seed, np.uint64))
+
+
+def test_the_forward_pass_is_the_documented_formula(four):
+    w, x = random_tensors(), np.random.default_rng(1).random((5, observation_size(4)), np.float32)
+    h = np.maximum(x @ w["input.weight"].T + w["input.bias"], 0)
+    for i in range(2):
+        inner = np.maximum(h @ w[f"blocks.{i}.first.weight"].T + w[f"blocks.{i}.first.bias"], 0)
+        h = h + inner @ w[f"blocks.{i}.second.weight"].T + w[f"blocks.{i}.second.bias"]
+    h = np.maximum(h, 0)
+    logits, values = NumpyNetwork(read_weights(four))(x)
+    assert logits.dtype == values.dtype == np.float32
+    np.testing.assert_allclose(logits, h @ w["policy.weight"].T + w["policy.bias"], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(values, (h @ w["value.weight"].T + w["value.bias"])[:, 0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("placements", [0, 24])
+@pytest.mark.parametrize("belief", [False, True])
+def test_the_same_as_in_torch(tmp_path, num_players, placements, belief):
+    torch = pytest.importorskip("torch")
+    from training._network import PolicyNetwork, save_weights
+
+    torch.manual_seed(num_players)
+    network, path = PolicyNetwork(num_players, 32, 1, placements, belief), tmp_path / "policy.safetensors"
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, std=0.2)
+    save_weights(path, network, {"decisions": 3})
+    agent = make_agent(path)
+    games = collected(num_players, seed=30)
+    views = Views(games, games["turn"])
+    observation, masks = views.observe()
+    seen = (torch.from_numpy(array) for array in (observation, masks, views.belief("likely")))
+    with torch.no_grad():
+        logits, values = (tensor.numpy() for tensor in network(*seen))
+    ours, our_values = agent.logits(Views(games, games["turn"]))
+    assert (np.isfinite(ours) == (masks > 0)).all()
+    np.testing.assert_allclose(ours[masks > 0], logits[masks > 0], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(our_values, values, rtol=1e-4, atol=1e-4)
+    assert agent.num_players == num_players and agent.about["trained"] == {"decisions": 3}
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+@pytest.mark.parametrize("sample", ["", ":sample=true"])
+def test_always_legal(tmp_path, num_players, sample):
+    path = write(tmp_path / "any.safetensors", random_tensors(num_players, 8, 0), **about(num_players, 8, 0))
+    views, keys = batch(collected(num_players, seed=31))
+    actions = make_agent(f"{path}{sample}", num_players).act_many(views, keys)
+    assert actions.dtype == np.int64
+    assert views.observe()[1][np.arange(len(views)), actions].all()
+
+
+def test_a_row_does_not_depend_on_the_rest_of_the_batch(four):
+    games = collected(4, seed=32)
+    for spec in (str(four), f"{four}:sample=true"):
+        agent = make_agent(spec)
+        views, keys = batch(games)
+        many = agent.act_many(views, keys)
+        half = agent.act_many(Views(games[::2], games["turn"][::2]), keys[::2])
+        assert (half == many[::2]).all()
+        assert [agent.choose(views[i], int(keys[i])) for i in range(20)] == many[:20].tolist()
+        assert agent.act_many(Views(games[:0], []), keys[:0]).shape == (0,)
+
+
+def test_samples_follow_the_probabilities(tmp_path):
+    """A head of zeros is uniform over the legal actions; a bias of ln 3 makes one three times as likely."""
+    match = Match(4, seed=0)
+    first, *others = match.legal_actions()
+    tensors = random_tensors()
+    tensors["policy.weight"][:] = tensors["policy.bias"][:] = 0
+    tensors["policy.bias"][first] = np.log(3)
+    path = write(tmp_path / "known.safetensors", tensors)
+    games = repeated(match, 4000)
+    keys = np.random.default_rng(0).integers(0, 2**64, len(games), np.uint64)
+    for temperature, times in ((1, 3), (0.5, 9)):
+        agent = make_agent(f"{path}:sample=true,temperature={temperature}")
+        actions = agent.act_many(Views(games, games["turn"]), keys)
+        assert set(actions) == {first, *others}
+        assert_uniform([int((actions == action).sum()) for action in others])
+        share, expected = (actions == first).mean(), times / (times + len(others))
+        assert abs(share - expected) < 4 * (expected * (1 - expected) / len(actions)) ** 0.5
+    assert set(make_agent(path).act_many(Views(games, games["turn"]), keys)) == {first}
+
+
+@pytest.mark.parametrize("belief", [False, True])
+def test_matches_that_look_the_same_are_played_the_same(tmp_path, belief):
+    """R2.2, D6."""
+    path = write(tmp_path / "any.safetensors", random_tensors(belief=belief), belief=belief)
+    rng, agent = random.Random(5), make_agent(f"{path}:sample=true")
+    agent.reset(1)
+    for match in undecided(4, seed=33, matches=2):
+        assert agent.act(View.of(match)) == agent.act(View.of(reshuffled(match, rng)))
+
+
+def test_evaluated_against_a_baseline(four):
+    result = evaluate(four, "random", 4, 6, seed=1)
+    assert result.a == str(four) and result == evaluate(four, "random", 4, 6, seed=1)
+
+
+def test_a_policy_for_four_does_not_play_two(four):
+    with pytest.raises(AgentError, match="agent four plays matches of 4 players, not of 2"):
+        make_agent(four, 2)
+    views, keys = batch(collected(2, seed=34))
+    with pytest.raises(AgentError, match="policy four plays matches of 4 players, not of 2"):
+        make_agent(four).act_many(views, keys)
+
+
+def test_half_precision(tmp_path):
+    """Rounded weights give nearly the same logits, still in float32."""
+    halves = {name: tensor.astype(np.float16) for name, tensor in random_tensors().items()}
+    x = np.random.default_rng(1).random((5, observation_size(4)), np.float32)
+    logits, _ = NumpyNetwork(read_weights(write(tmp_path / "half.safetensors", halves)))(x)
+    exact, _ = NumpyNetwork(read_weights(write(tmp_path / "full.safetensors")))(x)
+    assert logits.dtype == np.float32
+    np.testing.assert_allclose(logits, exact, rtol=0.02, atol=0.2)
+
+
+def spoiled(**changes):
+    tensors = random_tensors() | changes
+    return {name: tensor for name, tensor in tensors.items() if tensor is not None}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "is broken or no safetensors file"),
+        (lambda path: path.write_bytes(b""), "is broken or no safetensors file"),
+        (lambda path: path.write_bytes(b"nonsense" * 9), "is broken or no safetensors file"),
+        (lambda path: save_file({"a": np.zeros(1)}, path), "no network of this game: its metadata has no key 'fiveup'"),
+        (lambda path: save_file(random_tensors(), path, {METADATA: "{"}), "its metadata is no JSON object"),
+        (lambda path: save_file(random_tensors(), path, {METADATA: "3"}), "its metadata is no JSON object"),
+        (lambda path: write(path, format=2), "has format 2; this version reads 1"),
+        (lambda path: write(path, num_players=9, observation_size=1), "is for 9 players; the game is for 2, 3 or 4"),
+        (lambda path: write(path, observation_size=7), r"observations of 7 values; this version's have \d+"),
+        (lambda path: write(path, blocks=True), "blocks is True"),
+        (lambda path: write(path, width=0), "width is 0"),
+        (lambda path: write(path, blocks=1), r"blocks.1.first.bias has shape \(16,\), and should have None"),
+        (lambda path: write(path, spoiled(**{"value.bias": None})), "value.bias has shape None"),
+        (lambda path: write(path, spoiled(**{"value.bias": np.full(1, np.nan)})), "not all of its weights are finite"),
+        (lambda path: write(path, spoiled(**{"value.bias": np.ones(1, np.int64)})), "not all of its weights"),
+    ],
+)
+def test_a_file_that_is_no_network_is_one_clear_line(tmp_path, spoil, said):
+    path = write(tmp_path / "policy.safetensors")
+    spoil(path)
+    with pytest.raises(AgentError, match=said) as error:
+        make_agent(path)
+    assert "\n" not in str(error.value) and str(path) in str(error.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(AgentError, match="cannot be read"):
+        NetworkPolicy(tmp_path / "nothing.safetensors")
+    (tmp_path / "folder.safetensors").mkdir()
+    with pytest.raises(AgentError, match="cannot be read"):
+        NetworkPolicy(tmp_path / "folder.safetensors")
+
+
+def test_arguments(four):
+    with pytest.raises(AgentError, match="sample must be true or false, not 3"):
+        make_agent(f"{four}:sample=3")
+    for wrong in ("0", "-1", "hot", "true"):
+        with pytest.raises(AgentError, match="temperature must be a number above 0"):
+            make_agent(f"{four}:temperature={wrong}")
+
+
+def test_torch_is_not_needed(four):
+    code = (
+        "import sys; sys.modules['torch'] = None; from fiveup_env.agents.registry import make_agent;"
+        f"print(make_agent({str(four)!r}).num_players)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "4"

@@ -1,0 +1,324 @@
+"""`FiveUpVectorEnv`: Gymnasium's vector API, its autoreset modes and infos. That it is the game: see test_parity."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+from fiveup_env.agents.protocol import AgentError
+from fiveup_env.agents.registry import make_agent
+from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+from fiveup_env.envs.registration import ENV_ID, register_envs
+from fiveup_env.rules.match import Match
+from fiveup_env.views.observation import observation_size, units
+from fiveup_env.views.view import View, Views
+from tests.agents.support import Last
+from tests.envs.singles import Asked
+from tests.envs.trace import CLOSE, choice, same_bits
+from tests.envs.vectors import any_legal
+
+MODES = tuple(AutoresetMode)
+SHORT: dict[str, Any] = {"max_rounds": 2, "reward": "points", "starting_scores": CLOSE[:2]}
+
+
+class AskedGreedy(Asked):
+    """Plays like `greedy`, but compiled code has to ask it."""
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        return make_agent("greedy").act_many(views, keys)  # type: ignore[attr-defined,no-any-return]
+
+
+def chosen(observation: dict[str, np.ndarray]) -> np.ndarray:
+    """The action of `choice` per row, 0 where nothing is legal."""
+    rows = zip(observation["observation"], observation["action_mask"], strict=True)
+    return np.array([choice(*row) if row[1].any() else 0 for row in rows])
+
+
+def test_gymnasium_makes_it() -> None:
+    register_envs()
+    env = gymnasium.make_vec(ENV_ID, num_envs=5, num_players=3, draws="auto", opponents="greedy")
+    assert isinstance(env.unwrapped, FiveUpVectorEnv) and env.num_envs == 5
+    assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"
+    assert env.spec is not None and env.spec.id == ENV_ID
+    env.close()
+    named = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode="vector_entry_point", autoreset_mode="next_step")
+    assert named.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_spaces_hold_what_is_seen(num_players: int) -> None:
+    env = FiveUpVectorEnv(6, num_players, draws="auto")
+    size = observation_size(num_players)
+    assert env.observation_space["observation"].shape == (6, size) and env.action_space.shape == (6,)
+    assert env.single_observation_space["action_mask"].shape == (121,) and env.single_action_space.n == 121
+    observation, _ = env.reset(seed=0)
+    chance = np.random.default_rng(0)
+    for _ in range(50):
+        assert observation in env.observation_space
+        observation, rewards, terminated, truncated, _ = env.step(any_legal(observation["action_mask"], chance))
+        assert (rewards.dtype, terminated.dtype, truncated.dtype) == (np.float64, np.bool_, np.bool_)
+        assert rewards.shape == terminated.shape == truncated.shape == (6,)
+        assert observation["action_mask"].any(1).all()
+    assert same_bits(env.action_masks(), observation["action_mask"].astype(np.bool_))
+
+
+@pytest.mark.parametrize(
+    ("num_players", "around"),
+    [
+        (2, {"opponents": "random"}),
+        (3, {"opponents": ["greedy", "random"], "seat": 1}),
+        (4, {"opponents": "random"}),
+        (4, {"opponents": ["greedy", "random"], "partner": "greedy"}),
+    ],
+)
+def test_every_row_is_the_single_env_with_its_seed(num_players: int, around: dict[str, Any]) -> None:
+    """With seats drawn by lot and agents that draw random numbers."""
+    setting = {"num_players": num_players, "draws": "auto", "max_rounds": 2, "reward": "equity", **around}
+    seeds = [5, 2**63, 17]
+    singles, env = [FiveUpEnv(**setting) for _ in seeds], FiveUpVectorEnv(3, **setting)
+    batch, info = env.reset(seed=seeds)
+    seen = [single.reset(seed=seed) for single, seed in zip(singles, seeds, strict=True)]
+    ends = 0
+    for _ in range(120):
+        actions = chosen(batch)
+        for i, (observation, told) in enumerate(seen):
+            assert same_bits(batch["observation"][i], observation["observation"])
+            assert same_bits(batch["action_mask"][i], observation["action_mask"])
+            assert (info["seat"][i], info["side"][i]) == (told["seat"], told["side"])
+        batch, rewards, terminated, truncated, info = env.step(actions)
+        for i, single in enumerate(singles):
+            observation, reward, ended, cut, told = single.step(actions[i])
+            assert (rewards[i], terminated[i], truncated[i]) == (reward, ended, cut)
+            seen[i] = observation, told
+            if ended or cut:
+                ends += 1
+                assert same_bits(info["final_obs"][i]["observation"], observation["observation"])
+                assert not info["final_obs"][i]["action_mask"].any()
+                final = info["final_info"]
+                assert final["winner"][i] == (-1 if told["winner"] is None else told["winner"])
+                assert final["is_success"][i] == told["is_success"]
+                assert tuple(final["scores"][i]) == told["scores"] and final["rounds"][i] == told["round_number"]
+                seen[i] = single.reset()
+    assert ends > 6
+
+
+def record(mode: AutoresetMode | str, steps: int) -> list[list[tuple[Any, ...]]]:
+    """What happens in every row, in the same words whatever the mode."""
+    env = FiveUpVectorEnv(7, opponents="greedy", autoreset_mode=mode, **SHORT)
+    observation, info = env.reset(seed=8)
+    told: list[list[tuple[Any, ...]]] = [[] for _ in range(7)]
+    over = np.zeros(7, np.bool_)
+    for _ in range(steps):
+        for i in np.flatnonzero(~over):
+            told[i].append(("sees", observation["observation"][i].tobytes(), info["seat"][i], info["side"][i]))
+        actions = chosen(observation)
+        before = over
+        observation, rewards, terminated, truncated, info = env.step(actions)
+        over = terminated | truncated
+        if env.autoreset_mode is AutoresetMode.NEXT_STEP:
+            assert not over[before].any() and not rewards[before].any()
+            assert not observation["action_mask"][over].any()
+        for i in np.flatnonzero(~before):
+            told[i].append(("gets", rewards[i], terminated[i], truncated[i]))
+        for i in np.flatnonzero(over):
+            final = {key: value[i] for key, value in info["final_info"].items() if not key.startswith("_")}
+            last = info["final_obs"][i] if env.autoreset_mode is AutoresetMode.SAME_STEP else observation
+            shown = last["observation"] if env.autoreset_mode is AutoresetMode.SAME_STEP else last["observation"][i]
+            told[i].append(("ends", shown.tobytes(), str(final)))
+        if env.autoreset_mode is AutoresetMode.SAME_STEP:
+            over = np.zeros(7, np.bool_)
+        if env.autoreset_mode is AutoresetMode.DISABLED and over.any():
+            with pytest.raises(ValueError, match=f"match {over.argmax()} is over: reset it"):
+                env.step(actions)
+            untouched = observation["observation"][~over].copy()
+            observation, info = env.reset(options={"reset_mask": over})
+            assert same_bits(observation["observation"][~over], untouched)
+            over = np.zeros(7, np.bool_)
+    return told
+
+
+def test_all_autoreset_modes_tell_the_same_story() -> None:
+    same, following, disabled = (record(mode, 150) for mode in ("same_step", AutoresetMode.NEXT_STEP, "Disabled"))
+    for i in range(7):
+        for other in (following[i], disabled[i]):
+            length = min(len(same[i]), len(other))
+            assert other[:length] == same[i][:length]
+        assert sum(what[0] == "ends" for what in following[i]) >= 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_mode_is_declared(mode: AutoresetMode) -> None:
+    for given in (mode, mode.name, mode.value, mode.name.lower()):
+        env = FiveUpVectorEnv(1, autoreset_mode=given)
+        assert env.metadata["autoreset_mode"] is mode and env.autoreset_mode is mode
+    assert FiveUpVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+def test_final_infos_follow_gymnasiums_convention() -> None:
+    env = FiveUpVectorEnv(9, opponents="random", **SHORT)
+    observation, info = env.reset(seed=1)
+    assert set(info) == {"seat", "side", "action_mask"}
+    chance, ended = np.random.default_rng(1), 0
+    while ended < 20:
+        observation, _, terminated, truncated, info = env.step(any_legal(observation["action_mask"], chance))
+        done = terminated | truncated
+        ended += done.sum()
+        assert ("final_info" in info) == done.any()
+        if done.any():
+            assert same_bits(info["_final_info"], done) and same_bits(info["_final_obs"], done)
+            assert [found is not None for found in info["final_obs"]] == done.tolist()
+            final = info["final_info"]
+            for name in ("winner", "is_success", "scores", "rounds", "length", "return"):
+                assert same_bits(final[f"_{name}"], done) and len(final[name]) == 9
+
+
+def test_gymnasiums_episode_statistics_agree() -> None:
+    env = RecordEpisodeStatistics(FiveUpVectorEnv(9, opponents="random", **SHORT))
+    observation, _ = env.reset(seed=1)
+    chance, ended = np.random.default_rng(2), 0
+    while ended < 20:
+        observation, _, terminated, truncated, info = env.step(any_legal(observation["action_mask"], chance))
+        for i in np.flatnonzero(terminated | truncated):
+            ended += 1
+            assert info["episode"]["r"][i] == pytest.approx(info["final_info"]["return"][i], abs=1e-9)
+            assert info["episode"]["l"][i] == info["final_info"]["length"][i]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("name", "asked"), [("random", Asked), ("greedy", AskedGreedy)])
+def test_batched_agents_play_as_their_kernels_do(name: str, asked: Any, mode: AutoresetMode) -> None:
+    envs = [
+        FiveUpVectorEnv(11, opponents=opponents, partner=partner, autoreset_mode=mode, **SHORT)
+        for opponents, partner in ((name, name), (asked(), asked()), ([name, asked()], name))
+    ]
+    seen = [env.reset(seed=4) for env in envs]
+    chance = np.random.default_rng(4)
+    for _ in range(60):
+        actions = any_legal(seen[0][0]["action_mask"], chance)
+        steps = [env.step(actions) for env in envs]
+        for step in steps[1:]:
+            for key in step[0]:
+                assert same_bits(step[0][key], steps[0][0][key])
+            assert all(np.array_equal(step[k], steps[0][k]) for k in (1, 2, 3))
+            assert np.array_equal(step[4]["seat"], steps[0][4]["seat"])
+        seen = [(step[0], step[4]) for step in steps]
+        over = steps[0][2] | steps[0][3]
+        if mode is AutoresetMode.DISABLED and over.any():
+            seen = [env.reset(options={"reset_mask": over}) for env in envs]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("opponents", ["greedy", AskedGreedy()])
+def test_an_episode_that_ends_before_the_learner_decides_is_none(opponents: Any, mode: AutoresetMode) -> None:
+    """From 300 raw every lead that counts 5 is an exact hit (R6.2); greedy makes it."""
+    env = FiveUpVectorEnv(64, 2, opponents=opponents, autoreset_mode=mode, starting_scores=(300, 300), draws="auto")
+    single = FiveUpEnv(2, opponents="greedy", starting_scores=(300, 300), draws="auto")
+    observation, _ = env.reset(seed=np.arange(64))
+    held = observation["observation"].copy()
+    skipped = 0
+    for i in range(64):
+        seen, _ = single.reset(seed=i)
+        assert same_bits(held[i], seen["observation"])
+        skipped += env.games["seed"][i] != i
+    assert skipped > 5 and observation["action_mask"].any(1).all()
+    for _ in range(30):
+        observation, _, terminated, truncated, _ = env.step(chosen(observation))
+        over = terminated | truncated
+        if mode is AutoresetMode.DISABLED and over.any():
+            flags = terminated.copy()
+            observation, _ = env.reset(options={"reset_mask": over})
+            assert np.array_equal(terminated, flags), "a reset must not write into arrays handed out by the last step"
+        if mode is not AutoresetMode.NEXT_STEP:
+            assert observation["action_mask"].any(1).all()
+
+
+def test_seeds_and_starting_scores() -> None:
+    env = FiveUpVectorEnv(4, opponents="random", seat=0, max_rounds=1, reward="points")
+    seeds = np.array([3, 1, 2**64 - 1, 0], np.uint64)
+    scores = np.array([[0, 5], [10, 15], [20, 25], [30, 35]])
+    observation, info = env.reset(seed=seeds, options={"scores": scores})
+    for i, seed in enumerate(seeds):
+        match = Match(4, seed=int(seed), scores=scores[i])
+        assert int(env.games["seed"][i]) == seed
+        if match.turn == 0:
+            assert same_bits(observation["observation"][i], View.of(match).observation())
+    assert len({int(match.turn) for match in (Match(4, seed=int(seed)) for seed in seeds)}) > 1
+    ended = np.zeros(4, int)
+    chance = np.random.default_rng(0)
+    while ended.min() < 3:
+        observation, _, terminated, truncated, info = env.step(any_legal(observation["action_mask"], chance))
+        for i in np.flatnonzero(terminated | truncated):
+            ended[i] += 1
+            lead = np.diff(info["final_info"]["scores"][i])[0] - np.diff(scores[i])[0]
+            assert info["final_info"]["return"][i] == pytest.approx(-lead / 305)
+    few, many = FiveUpVectorEnv(3), FiveUpVectorEnv(30)
+    assert same_bits(few.reset(seed=9)[0]["observation"], many.reset(seed=9)[0]["observation"][:3])
+
+
+def test_a_reset_without_a_seed_goes_on_in_the_streams() -> None:
+    env, other = FiveUpVectorEnv(5), FiveUpVectorEnv(5)
+    first = env.reset(seed=1)[0]["observation"].copy()
+    second = env.reset()[0]["observation"].copy()
+    other.reset(seed=1)
+    assert not np.array_equal(first, second) and same_bits(other.reset()[0]["observation"], second)
+    drawn = [FiveUpVectorEnv(5).reset()[0]["observation"] for _ in range(2)]
+    assert not np.array_equal(*drawn)
+
+
+def test_arrays_are_overwritten_two_steps_later() -> None:
+    env = FiveUpVectorEnv(6)
+    first, _ = env.reset(seed=0)
+    kept = first["observation"].copy()
+    second, *_ = env.step(chosen(first))
+    assert same_bits(first["observation"], kept) and not np.shares_memory(first["observation"], second["observation"])
+    third, *_ = env.step(chosen(second))
+    assert np.shares_memory(first["observation"], third["observation"])
+
+
+def test_an_agent_that_answers_wrongly_is_named() -> None:
+    class Wrong(Last):
+        name = "wrong"
+
+        def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+            return super().act_many(views, keys) * 0 + 120
+
+    with pytest.raises(AgentError, match=r"^agent wrong answered with 3 illegal actions: match 1 action 120 \(pass\)"):
+        FiveUpVectorEnv(8, 2, opponents=Wrong(), seat=1).reset(seed=[1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def test_copies_and_pickles_go_on_alike() -> None:
+    env = FiveUpVectorEnv(6, opponents=[Last(), "random"], **SHORT)
+    observation, _ = env.reset(seed=0)
+    for _ in range(10):
+        observation, *_ = env.step(chosen(observation))
+    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    for _ in range(40):
+        actions = chosen(observation)
+        observation, rewards, *_ = env.step(actions)
+        for twin in twins:
+            seen, got, *_ = twin.step(actions)
+            assert same_bits(seen["observation"], observation["observation"]) and same_bits(got, rewards)
+
+
+@pytest.mark.slow
+def test_codes_are_the_observations() -> None:
+    floats, codes = (FiveUpVectorEnv(6, opponents="random", dtype=dtype, **SHORT) for dtype in (np.float32, np.uint8))
+    left, _ = floats.reset(seed=0)
+    right, _ = codes.reset(seed=0)
+    for _ in range(100):
+        assert right in codes.observation_space
+        assert same_bits(right["observation"] * units(4), left["observation"])
+        actions = chosen(left)
+        left, _, terminated, truncated, info = floats.step(actions)
+        right, *_, told = codes.step(actions)
+        for i in np.flatnonzero(terminated | truncated):
+            shown = told["final_obs"][i]["observation"] * units(4)
+            assert same_bits(shown, info["final_obs"][i]["observation"])

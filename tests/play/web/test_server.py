@@ -1,0 +1,261 @@
+"""The server by hand-made requests: moves are checked, nothing hidden is told, nobody from elsewhere is answered."""
+
+import json
+import threading
+
+import pytest
+
+from fiveup_env.play.thoughts import Thinker
+from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.records import parse_record, read_record
+from tests.play.web.support import seated, served
+from tests.rules.support import PLAYERS
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_a_whole_match(num_players, tmp_path):
+    """R3.1, R6.2: by requests alone; the record is saved all the time and follows the rules."""
+    table = Table(seated(num_players, 1), 5, record=tmp_path / "match.jsonl")
+    with served(table) as (client,):
+        rounds = set()
+        while (state := client.settled())["phase"] != "over":
+            rounds.add(state["round"])
+            if state["phase"] == "next":
+                assert all(isinstance(hand, list) for hand in state["hands"]), "D5: a settled round shows all hands"
+                assert client.ask("/api/record").status == client.ask("/api/replay").status == 409
+                assert client.send("next", state).status == 204
+                continue
+            assert [isinstance(hand, list) for hand in state["hands"]] == [s == 1 for s in range(num_players)]
+            assert client.send("act", state, action=state["options"][0]["action"]).status == 204
+            assert read_record(tmp_path / "match.jsonl").moves
+        assert state["winner"] == table.sitting.match.winner and state["scores"][state["winner"]] == 61
+        assert rounds >= set(range(1, state["round"]))
+        record = parse_record(client.ask("/api/record").body)
+        assert record.final == table.sitting.match and record.players[1] == "you"
+        assert read_record(tmp_path / "match.jsonl").final == record.final
+        assert client.ask("/api/replay").body.startswith(b"<!doctype html>")
+
+
+def test_illegal_moves_are_refused_and_change_nothing():
+    """R3.1, R3.2."""
+    table = Table(seated(3), 1)
+    with served(table) as (client,):
+        state = client.settled()
+        legal = {option["action"] for option in state["options"]}
+        before = table.sitting.match.copy()
+        for action in sorted(set(range(121)) - legal):
+            answer = client.send("act", state, action=action)
+            assert answer.status == 422 and "player_0 may not" in answer.error
+        for action, status in ((121, 422), (-1, 422), (10**30, 422), (1.5, 400), ("39", 400), (True, 400), (None, 400)):
+            assert client.send("act", state, action=action).status == status
+        assert client.send("next", state).status == client.send("undo", state).status == 409
+        assert table.sitting.match == before and client.state() == state
+        assert client.send("act", state, action=min(legal)).status == 204
+        again = client.send("act", state, action=min(legal))
+        assert again.status == 409 and "has changed in the meantime" in again.error
+
+
+def test_it_must_be_ones_turn():
+    """R2.4: and what is refused then does not tell what others could lay."""
+    table = Table([PERSON, PERSON], 4)
+    with served(table) as clients:
+        waiting = clients[1 - table.sitting.match.turn]
+        state = waiting.settled()
+        answer = waiting.send("act", state, action=state["hands"][waiting is clients[1]] and 28)
+        assert (answer.status, answer.error) == (409, "it is not your turn")
+        assert state["options"] == [] and waiting.send("hint", state).error == "it is not your turn"
+
+
+def test_every_person_has_a_page_with_the_own_hand_alone():
+    """R2.2."""
+    table = Table([PERSON, "greedy", PERSON], 8)
+    with served(table) as clients:
+        states = [client.settled() for client in clients]
+        assert [state["seat"] for state in states] == [0, 2]
+        for state in states:
+            shown = [isinstance(hand, list) for hand in state["hands"]]
+            assert shown == [seat == state["seat"] for seat in range(3)]
+            asked = clients[states.index(state)].ask(f"/api/state?seat={2 - state['seat']}&after=0")
+            assert asked.json == state, "the key says which seat it is, nothing else"
+
+
+def test_keys():
+    with served(Table(seated(2), 1)) as (client,):
+        for value in (
+            None,
+            "",
+            "Bearer",
+            "Bearer ",
+            "Bearer x",
+            f"Basic {client.key}",
+            client.key,
+            f"Bearer {client.key}x",
+        ):
+            for path in ("/api/state", "/api/record", "/api/replay"):
+                answer = client.ask(path, Authorization=value)
+                assert answer.status == 401 and "no seat at this table" in answer.error
+            assert client.ask("/api/act", {"version": 1, "action": 0}, Authorization=value).status == 401
+        assert client.ask("/api/state", Authorization=f"bearer {client.key}").status == 200
+        assert client.ask(f"/api/state?key={client.key}", Authorization=None).status == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "right"),
+    [
+        ({"Host": "evil.example"}, False),
+        ({"Host": "127.0.0.1.evil.example:8061"}, False),
+        ({"Host": "localhost@evil.example"}, False),
+        ({"Host": "[::1"}, False),
+        ({"Host": ""}, False),
+        ({"Host": "localhost:9000"}, True),  # a tunnel from another machine
+        ({"Host": "[::1]:80"}, True),
+        ({"Host": "10.0.0.7:8061"}, False),  # only bound to the loopback
+        ({"Origin": "http://evil.example"}, False),
+        ({"Origin": "null"}, False),
+        ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, True),
+        ({"Host": "localhost:9000", "Origin": "http://localhost:9001"}, False),
+        ({"Sec_Fetch_Site": "cross-site"}, False),
+        ({"Sec_Fetch_Site": "same-site"}, False),  # another port of this machine
+        ({"Sec_Fetch_Site": "same-origin"}, True),
+    ],
+    ids=str,
+)
+def test_requests_from_elsewhere(headers, right):
+    with served(Table(seated(2), 1)) as (client,):
+        state = client.settled()
+        answer = client.ask("/api/state", **headers)
+        assert answer.status == (200 if right else 403)
+        if not right:
+            assert client.ask("/api/act", {"version": state["version"], "action": 0}, **headers).status == 403
+            assert client.state() == state
+
+
+def test_bound_to_all_addresses_any_of_them_will_do():
+    with served(Table(seated(2), 1), host="0.0.0.0") as (client,):
+        assert client.ask("/api/state", Host="10.0.0.7:8061").status == 200
+        assert client.ask("/api/state", Host="evil.example").status == 403
+
+
+def test_headers_keep_the_page_to_itself():
+    with served(Table(seated(2), 1)) as (client,):
+        for path in ("/", "/play.js", "/play.css", "/board.ttf", "/api/state", "/nowhere"):
+            answer = client.ask(path)
+            headers = {name.lower(): value for name, value in answer.headers}
+            assert answer.status == (404 if path == "/nowhere" else 200)
+            assert headers["cache-control"] == "no-store" and "default-src 'none'" in headers["content-security-policy"]
+            assert not {"access-control-allow-origin", "set-cookie", "server", "date"} & set(headers)
+            if path != "/api/state":
+                assert client.key.encode() not in answer.body and b"@@" not in answer.body
+        assert client.ask("/api/state", method="OPTIONS").status == 405
+        assert client.ask("/api/act", method="GET").status == 405
+
+
+def test_bodies():
+    with served(Table(seated(2), 1)) as (client,):
+        state = client.settled()
+        for raw, status in (
+            (b"", 400),
+            (b"{", 400),
+            (b"[]", 400),
+            (b"\xff", 400),
+            (b"[" * 4000, 400),
+            (b'{"version": 1}', 400),
+            (b'{"version": 1, "action": 1, "seat": 1}', 400),
+            (b'{"version": "1", "action": 1}', 400),
+            (b'{"version": 0, "action": ' + b"9" * 4050 + b"}", 409),
+            (b" " * 5000, 413),
+        ):
+            assert client.ask("/api/act", raw=raw).status == status, raw[:40]
+        good = json.dumps({"version": state["version"], "action": 0}).encode()
+        for kind in (None, "text/plain", "application/x-www-form-urlencoded"):
+            assert client.ask("/api/act", raw=good, Content_Type=kind).status == 415
+        for after in ("x", "-1", "1.5", "9" * 30, "%C2%B2", ""):
+            assert client.ask(f"/api/state?after={after}").status == 400
+        for seating in ("you", [1, 2]):
+            assert client.send("new", state, seating=seating).status == 400
+        assert client.send("pace", state, pace=0.123).status == 422
+        assert client.state() == state
+
+
+def test_hints_taking_back_and_a_new_match(tmp_path):
+    """The adviser sees what the seat sees; undo gives the very state from before."""
+    table = Table(seated(2), 1, practice=True, adviser=Thinker(None, worlds=20), record=tmp_path / "m.jsonl")
+    table.warm_up()
+    with served(table) as (client,):
+        before = client.settled()
+        assert not before["can_undo"] and client.send("undo", before).error == "there is nothing to take back"
+        hint = client.send("hint", before).json
+        assert set(hint["values"]) == {str(option["action"]) for option in before["options"]} == set(hint["names"])
+        assert client.send("act", before, action=before["options"][0]["action"]).status == 204
+        after = client.settled()
+        assert len(after["log"]) > len(before["log"]) and after["can_undo"]
+        assert client.send("undo", after).status == 204
+        back = client.settled()
+        assert {**back, "version": 0} == {**before, "version": 0}
+        assert client.send("pace", back, pace=0.25).status == 204 and client.state()["pace"] == 0.25
+        assert client.send("new", client.state(), seating=["greedy", "random", PERSON]).status == 204
+        other = client.settled()
+        assert (other["match"], other["seat"], len(other["hands"])) == (2, 2, 3)
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["m-2.jsonl", "m.jsonl"]
+        for seating, message in (
+            (["you", "you"], "as many people as before are to be seated: 1"),
+            (["greedy", "greedy"], "as many people as before"),
+            (["you"], "two to four players"),
+            (["you"] + ["greedy"] * 4, "two to four players"),
+            (["you", "exec:touch /tmp/x"], "cannot be seated here"),
+            (["you", "tests.play.web.support:Scripted:script=1"], "cannot be seated here"),
+            (["you", "partnership-v1"], "cannot be seated here"),
+        ):
+            answer = client.send("new", other, seating=seating)
+            assert answer.status == 409 and message in answer.error
+        assert client.state() == other
+
+
+def test_moves_are_not_taken_back_without_practice():
+    with served(Table(seated(2), 1)) as (client,):
+        state = client.settled()
+        client.send("act", state, action=state["options"][0]["action"])
+        assert "in practice only" in client.send("undo", client.settled()).error
+
+
+def test_who_waits_is_told():
+    with served(Table(seated(2), 1)) as (client,):
+        state, told = client.settled(), []
+        waiting = [threading.Thread(target=lambda: told.append(client.state(state["version"]))) for _ in range(3)]
+        for thread in waiting:
+            thread.start()
+        assert client.send("act", state, action=state["options"][0]["action"]).status == 204
+        for thread in waiting:
+            thread.join(15)
+        assert len(told) == 3 and all(news["version"] > state["version"] for news in told)
+
+
+def test_an_agent_that_fails_stops_the_match_and_not_the_server():
+    with served(Table([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)) as (client,):
+        state = client.settled()
+        while state["phase"] == "person":
+            client.send("act", state, action=state["options"][0]["action"])
+            state = client.settled()
+        assert state["phase"] == "error" and "agent scripted at player_1" in state["error"]
+        assert client.send("new", state, seating=[PERSON, "greedy"]).status == 204
+        assert client.settled()["error"] is None
+
+
+def test_whatever_an_agent_raises_is_told():
+    table = Table([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)
+    table.sitting._agents[1].act = lambda view: 1 / 0
+    while table.phase in ("person", "agents"):
+        table.act(0, table.sitting.match.legal_actions()[0]) if table.phase == "person" else table.step()
+    assert table.error.endswith("at player_1: ZeroDivisionError: division by zero")
+
+
+def test_a_record_that_cannot_be_kept_is_told_and_play_goes_on(tmp_path):
+    table = Table(seated(2), 1, record=tmp_path / "there" / "match.jsonl")
+    table.save()
+    with served(table) as (client,):
+        state = client.settled()
+        (tmp_path / "there" / "match.jsonl").unlink()
+        (tmp_path / "there").rmdir()
+        (tmp_path / "there").write_text("in the way")
+        assert client.send("act", state, action=state["options"][0]["action"]).status == 204
+        assert "the record cannot be kept" in client.settled()["warning"]
