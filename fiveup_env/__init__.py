@@ -1,7 +1,6 @@
 """Exact 61 Five Up, a domino game for two to four players, as an environment for learning and search.
 
-Importing this package is cheap: everything below is imported when it is first used, and the ids are registered with
-Gymnasium and PettingZoo when these are.
+`import fiveup_env` registers `fiveup_env/FiveUp-v0` with Gymnasium and PettingZoo. Names are imported on first use.
 
 >>> from fiveup_env import fiveup_v0
 >>> env = fiveup_v0.env(num_players=4)
@@ -12,9 +11,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fiveup_env._on_import import when_imported
+from fiveup_env.envs.registration import register_envs
 
 if TYPE_CHECKING:
+    from fiveup_env.belief.resample import resample
     from fiveup_env.envs.env_options import EnvOptions
     from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
     from fiveup_env.rules.graph import Layout
@@ -34,6 +34,7 @@ _HOME = {
     "Variant": "fiveup_env.rules.record",
     "View": "fiveup_env.views.view",
     "Views": "fiveup_env.views.view",
+    "resample": "fiveup_env.belief.resample",
 }
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Views",
     "__version__",
     "fiveup_v0",
+    "resample",
 ]
 
 
@@ -63,34 +65,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _register() -> None:
-    from fiveup_env.envs.registration import register_envs
-
-    register_envs()
-
-
-def _register_pettingzoo() -> None:
-    from fiveup_env.envs.registration import register_pettingzoo_envs
-
-    register_pettingzoo_envs()
-
-
-def _add_resample() -> None:
-    from fiveup_env.rules.match import Match
-
-    def resample(self: Match, seat: int, rng: Any = None) -> Match:
-        """A copy in which all that `seat` cannot know is drawn anew; see `fiveup_env.belief.resample`.
-
-        Its observation, mask, history and view stay the same. `rng` is a NumPy generator, a seed, or None for a seed
-        of the system's. Raises ValueError if there is no such seat or `rng` is none of these.
-        """
-        from fiveup_env.belief.resample import resample as drawn_anew
-
-        return drawn_anew(self, seat, rng)
-
-    Match.resample = resample
-
-
-when_imported("gymnasium", _register)
-when_imported("pettingzoo", _register_pettingzoo)
-when_imported("fiveup_env.rules.match", _add_resample)
+register_envs()

@@ -1,9 +1,4 @@
-"""Another match that one seat cannot tell from the given one; `Match.resample`.
-
-It takes the exact belief of the seat, of which the rules know nothing, so it is not written in `rules`. The package
-adds it to `Match` as a method when that class is imported (see `fiveup_env.__init__`), and this module is imported
-when it is first called.
-"""
+"""Resample everything that one seat cannot know, from its exact belief."""
 
 from __future__ import annotations
 

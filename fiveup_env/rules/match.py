@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -131,7 +131,6 @@ class Match:
     """
 
     __slots__ = ("_games", "_mask")
-    resample: ClassVar[Callable[..., Match]]  # (seat, rng): added by the package from `belief.resample`
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from pettingzoo import AECEnv
 
+from fiveup_env.belief.resample import resample
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS, PASS
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING
@@ -201,7 +202,7 @@ def _hidden(make: Callable[[], AECEnv], seed: int) -> None:
     one, other = make(), make()
     for match in chance.sample(worlds, min(KEPT_WORLDS, len(worlds))):
         for seat, agent in enumerate(env.possible_agents):
-            world = match.resample(seat, chance.getrandbits(60))
+            world = resample(match, seat, chance.getrandbits(60))
             if _deal(one, match) and _deal(other, world):
                 _alike(one, other, seat, agent, match, chance)
 

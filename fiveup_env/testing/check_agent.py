@@ -13,6 +13,7 @@ import numpy as np
 
 from fiveup_env.agents.protocol import Agent, AgentError, Policy, agent_name, is_policy, keys_of, own_copy
 from fiveup_env.agents.registry import AgentSpec, make_agent
+from fiveup_env.belief.resample import resample
 from fiveup_env.evaluation import evaluate
 from fiveup_env.rules.actions import checked_id, describe
 from fiveup_env.rules.match import Match
@@ -146,7 +147,7 @@ class _Examination:
         agent = _remake(self._agent, _seat_seed(self._agent, seed, seat))
         for i, decision in enumerate(decisions):
             if decision.seat == seat:
-                match = decision.match if worlds is None else decision.match.resample(seat, worlds + i)
+                match = decision.match if worlds is None else resample(decision.match, seat, worlds + i)
                 answer = self._ask(agent, match, seat)
                 if answer != decision.action:
                     raise Broken(

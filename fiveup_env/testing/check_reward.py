@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fiveup_env.belief.resample import resample
 from fiveup_env.envs.custom_reward import RewardScheme, named_scheme
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.testing.conformance_report import Broken, Checks, Report
@@ -146,7 +147,7 @@ def _hidden(scheme: RewardScheme, match: Sequence[Told], seed: int) -> None:
     for told in chance.sample(hidden, min(LOOKED_AT, len(hidden))):
         for seat in range(told.before.num_players):
             side, number = seat % told.before.num_sides, chance.getrandbits(60)
-            before, after = told.before.resample(seat, number), told.after.resample(seat, number)
+            before, after = resample(told.before, seat, number), resample(told.after, seat, number)
             given = float(np.array(scheme(before, after, told.events), np.float64)[side])
             if given != told.rewards[side]:
                 raise Broken(

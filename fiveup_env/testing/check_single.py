@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from fiveup_env.belief.resample import resample
 from fiveup_env.rules.match import Match
 from fiveup_env.testing.conformance_report import Broken, Checks, Report
 from fiveup_env.testing.masks import MOST_STEPS, check_mask, check_same, check_space, chosen, is_that_match, mask_of
@@ -160,7 +161,7 @@ def _hidden(make: Callable[[], gymnasium.Env], seed: int) -> None:
     for match, seat in chance.sample(positions, min(KEPT_WORLDS, len(positions))):
         where = f"in round {match.round_number} after {len(match.history)} actions (match seed {match.seed})"
         seen = []
-        for env, world in ((one, match), (other, match.resample(seat, chance.getrandbits(60)))):
+        for env, world in ((one, match), (other, resample(match, seat, chance.getrandbits(60)))):
             seen.append(kept(env.reset(seed=seed, options={"deal": world, "seat": seat})))
             if not is_that_match(_match(env), world):
                 raise Broken("reset(options={'deal': match, 'seat': 0}) does not start from that match: pass them on")

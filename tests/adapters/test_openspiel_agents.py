@@ -10,6 +10,7 @@ import pytest
 from fiveup_env import Match, View
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
+from fiveup_env.belief.resample import resample
 from fiveup_env.evaluation import evaluate
 from tests.adapters.openspiel_support import TINY, pyspiel, random_state
 
@@ -104,7 +105,7 @@ def test_the_bot_cannot_see_what_its_seat_cannot() -> None:
     agent, match = openspiel.BotAgent(peeking), Match(4, 5)
     for action in (match.legal_actions()[0],):
         match.play(action)
-    other = match.resample(match.turn, 11)
+    other = resample(match, match.turn, 11)
     assert other.hands != match.hands
     for world in (match, other):
         agent.choose(View.of(world), 99)

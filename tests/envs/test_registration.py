@@ -13,7 +13,7 @@ import pytest
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
-from fiveup_env.envs.registration import ENV_ID, register_envs, register_pettingzoo_envs
+from fiveup_env.envs.registration import ENV_ID, register_envs
 
 
 def test_registering_twice_is_as_good_as_once() -> None:
@@ -25,7 +25,6 @@ def test_registering_twice_is_as_good_as_once() -> None:
 
 
 def test_make_passes_the_options_on() -> None:
-    register_envs()
     env = gymnasium.make(ENV_ID, num_players=3, opponents="greedy", draws="auto")
     assert isinstance(env.unwrapped, FiveUpEnv)
     assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"
@@ -34,7 +33,6 @@ def test_make_passes_the_options_on() -> None:
 
 
 def test_single_envs_in_gymnasiums_vector_env() -> None:
-    register_envs()
     envs = gymnasium.make_vec(ENV_ID, num_envs=3, vectorization_mode="sync", num_players=2)
     _, infos = envs.reset(seed=1)
     for _ in range(30):
@@ -45,7 +43,6 @@ def test_single_envs_in_gymnasiums_vector_env() -> None:
 
 
 def test_make_vec_gives_the_native_vector_env() -> None:
-    register_envs()
     envs = gymnasium.make_vec(ENV_ID, num_envs=3, num_players=2, opponents="greedy")
     assert isinstance(envs.unwrapped, FiveUpVectorEnv)
     observations, infos = envs.reset(seed=[1, 2, 3])
@@ -56,19 +53,8 @@ def test_make_vec_gives_the_native_vector_env() -> None:
         assert info["seat"] == infos["seat"][i]
 
 
-def test_registering_imports_no_compiler_and_no_learning_library() -> None:
-    code = (
-        "import sys; from fiveup_env.envs.registration import register_envs; register_envs(); "
-        "print([name for name in ('numba', 'torch', 'stable_baselines3', 'pettingzoo') if name in sys.modules])"
-    )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert out.stdout.strip() == "[]"
-
-
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has no registry before 1.27")
 def test_pettingzoo_makes_it() -> None:
-    register_pettingzoo_envs()
-    register_pettingzoo_envs()  # which warns of nothing
     env = pettingzoo.make("aec", ENV_ID, num_players=3, draws="auto")
     assert isinstance(env.unwrapped, FiveUpAEC)
     assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"

@@ -11,6 +11,7 @@ from rich.console import Console
 from fiveup_env.agents.search.double_dummy import double_dummy
 from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.belief.exact_belief import Belief
+from fiveup_env.belief.resample import resample
 from fiveup_env.cli.app import run
 from fiveup_env.play.analysis import Analysis, analyse, position, show
 from fiveup_env.rules.actions import describe
@@ -47,7 +48,7 @@ def test_candidates_are_the_legal_actions_best_first():
 def test_it_keeps_to_the_view(num_players):
     """R2.2, D6: a match that the seat cannot tell from this one gets the same estimates and belief."""
     match = position(5, 6, num_players)
-    other = match.resample(match.turn, rng=2)
+    other = resample(match, match.turn, rng=2)
     assert match != other
     one, two = analyse(match, worlds=WORLDS, seed=1), analyse(other, worlds=WORLDS, seed=1)
     assert one.candidates == two.candidates

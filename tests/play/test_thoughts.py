@@ -7,6 +7,7 @@ import pytest
 
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.belief.resample import resample
 from fiveup_env.play.thoughts import Thinker, beliefs, think_over
 from fiveup_env.records import parse_record
 from fiveup_env.records.move_info import checked_info
@@ -42,7 +43,7 @@ def test_what_is_thought_is_an_info_of_the_view_alone(num_players):
         assert sum(thought["probabilities"].values()) == pytest.approx(1, abs=1e-3)
         assert sum(thought["win"]) == pytest.approx(1, abs=1e-3)
         assert thought["win"][match.turn % match.num_sides] == max(thought["values"].values())
-        assert thinker(View.of(match.resample(match.turn, rng=1)), 5) == thought
+        assert thinker(View.of(resample(match, match.turn, rng=1)), 5) == thought
 
 
 def test_values_are_those_of_the_search():

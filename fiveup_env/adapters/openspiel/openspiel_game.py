@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fiveup_env.adapters.openspiel.openspiel_observers import InformationObserver, ViewObserver
+from fiveup_env.belief.resample import resample
 from fiveup_env.extensive.episode import DRAWN, Episode, Stage
 from fiveup_env.extensive.game_setup import MAX_ROUNDS, Setup
 from fiveup_env.extensive.information_state import full_text
@@ -225,7 +226,7 @@ class FiveUpState(pyspiel.State):
     # beyond it
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> FiveUpState:
-        """A state that `player_id` cannot tell from this one, by the exact belief (`Match.resample`).
+        """A state that `player_id` cannot tell from this one, by the exact belief (`resample`).
 
         Hands, boneyard and the others' draws of this round are drawn anew, uniformly over all deals that agree with
         what the player has seen; how the others choose is not modelled. Rounds that are over keep their history: what
@@ -253,10 +254,10 @@ class FiveUpState(pyspiel.State):
 
 
 def _resampled(episode: Episode, seat: int, sampler: Callable[[], float]) -> Match:
-    """`Match.resample`; while a tile is being drawn, everybody knows too that the seat to act cannot lay (R3.2)."""
+    """`resample`; while a tile is being drawn, everybody knows too that the seat to act cannot lay (R3.2)."""
     while True:
         seed = int(sampler() * 2**32) << 32 | int(sampler() * 2**32)
-        world = episode.match.resample(seat, seed)
+        world = resample(episode.match, seat, seed)
         if episode.stage is not Stage.DRAWING or world.legal_actions() == [DRAW]:
             return world
 

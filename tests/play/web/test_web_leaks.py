@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from fiveup_env.belief.resample import resample
 from fiveup_env.play.thoughts import Thinker
 from fiveup_env.play.web.seat_state import seat_state
 from fiveup_env.play.web.web_table import PERSON, Table
@@ -71,7 +72,7 @@ def two_worlds(num_players: int, seat: int) -> tuple[list[int], Match, Match]:
     start = first_deal(match)
     while match.round_number == 1:
         if match.turn == seat and match.legal_actions()[0] < DRAW:
-            world = first_deal(match.resample(seat, rng=1))
+            world = first_deal(resample(match, seat, rng=1))
             if world.hands != start.hands:
                 script, other = [action for _, action in match.history], world
         match.play(rng.choice(match.legal_actions()))
