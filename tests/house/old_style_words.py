@@ -31,7 +31,7 @@ WORDS = {
     rf"{UNITS} a decision": "per decision",
     r"(?:come|comes|came|coming) to(?! an end)": "is, equals, reaches",
     r"none of it": "nothing, no …",
-    r"as (?:many|much|few|long) [^.;:!?]{0,30}?as (?:is|are) (?:asked|wanted|allowed|given)(?: for)?": "give the number",
+    r"as (?:many|much|few|long) [^.;:!?]{0,30}?as (?:is|are) (?:asked|wanted|given)": "give the number",
     r"with which": "say which first",
 }
 
