@@ -1,7 +1,7 @@
 """House rules of the code base: `python -m tests.house.house_checks` lists every violation.
 
-The exit code is 1 if there is one. Options: `--under PATH` shows only findings in a file or folder, `--summary` counts them per check and folder,
-`--budget` also compares lines and files with the budgets.
+The exit code is 1 if there is one. Options: `--under PATH` shows only findings in a file or folder, `--summary` counts
+them per check and folder, `--budget` also compares lines and files with the budgets.
 """
 
 from __future__ import annotations
