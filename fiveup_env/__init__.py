@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fiveup_env.belief.resample import resample
     from fiveup_env.envs.env_options import EnvOptions
     from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-    from fiveup_env.rules.graph import Layout
+    from fiveup_env.rules.layout import Layout
     from fiveup_env.rules.match import Event, IllegalActionError, Match
     from fiveup_env.rules.record import Variant
     from fiveup_env.views.view import View, Views
@@ -28,7 +28,7 @@ _HOME = {
     "EnvOptions": "fiveup_env.envs.env_options",
     "Event": "fiveup_env.rules.match",
     "IllegalActionError": "fiveup_env.rules.match",
-    "Layout": "fiveup_env.rules.graph",
+    "Layout": "fiveup_env.rules.layout",
     "Match": "fiveup_env.rules.match",
     "SelfPlayVectorEnv": "fiveup_env.envs.self_play_vector",
     "Variant": "fiveup_env.rules.record",

@@ -16,7 +16,7 @@ import torch
 
 from fiveup_env.agents.protocol import AgentError, Policy, drawn, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.belief.belief_section import LIKELY, beliefs_of
 from fiveup_env.views.view import Views
 
 from ._network import PolicyNetwork, masked, sample_actions
@@ -40,7 +40,7 @@ class NetworkPolicy(Policy):
         """Legal actions, int64 [N]; see `Policy.act_many`."""
         observation, mask = views.observe()
         device = self.network.input.weight.device
-        belief = torch.from_numpy(views.belief(LIKELY)).to(device) if self.network.belief else None
+        belief = torch.from_numpy(beliefs_of(views, LIKELY)).to(device) if self.network.belief else None
         with torch.inference_mode():
             legal_actions = torch.from_numpy(mask).to(device)
             logits, _ = self.network(torch.from_numpy(observation).to(device), legal_actions, belief)

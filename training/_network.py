@@ -36,8 +36,7 @@ from fiveup_env.agents.network.placement_features import Placements, num_feature
 from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.system.training_scripts import ConfigError
-from fiveup_env.views.history import state_size
-from fiveup_env.views.observation import observation_size, offsets, sections
+from fiveup_env.views.observation import observation_size, offsets, sections, state_size
 
 from ._checkpoint import write_file
 
@@ -113,7 +112,7 @@ class PolicyNetwork(Trunk):
         if not self.belief:
             return observation
         if belief is None:
-            raise ValueError("this network sees where tiles are likely to be: give it views.belief('likely') too")
+            raise ValueError("this network sees where tiles are likely to be: give it beliefs_of(views, 'likely') too")
         return torch.cat([observation, belief.flatten(1)], 1)
 
     def forward(

@@ -33,12 +33,11 @@ from fiveup_env.agents.protocol import Policy, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.estimates import Estimator, in_the_race
 from fiveup_env.agents.search.search_agents import PIMC
-from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.belief.belief_section import LIKELY, beliefs_of
 from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.match_kernels import begin
-from fiveup_env.rules.record import PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.rules.record import PLAYING, RAW_PER_POINT, Variant, deal_matches, new_games
 from fiveup_env.system.training_scripts import ConfigError
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views
@@ -110,7 +109,7 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
     steps = []
     for _ in range(-(-source.shard // LANES)):
         if len(fresh):
-            begin(games, fresh, rng.integers(2**64, size=len(fresh), dtype=np.uint64))
+            deal_matches(games, fresh, rng.integers(2**64, size=len(fresh), dtype=np.uint64))
             scores = RAW_PER_POINT * rng.integers(61, size=(len(fresh), variant.num_sides))
             scores[rng.random(len(fresh)) >= source.scattered] = 0
             games["scores"][fresh, : variant.num_sides] = scores
@@ -119,7 +118,7 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
         turns = games["turn"].astype(np.int64)
         views = Views(games, turns)
         codes, masks = views.observe(np.uint8)
-        beliefs = np.rint(255 * views.belief(LIKELY)).astype(np.uint8)
+        beliefs = np.rint(255 * beliefs_of(views, LIKELY)).astype(np.uint8)
         values, worlds, spreads = label(views, keys_of(views, seeds[0]), masks)
         steps.append((codes, beliefs, masks, values, worlds, spreads))
         actions = best_actions(values, worlds)

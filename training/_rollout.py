@@ -19,7 +19,8 @@ import torch
 from fiveup_env.belief.belief_section import LIKELY
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.views.history import state_size, write_states
+from fiveup_env.views.observation import state_size
+from fiveup_env.views.observation_kernels import write_states
 
 from ._credit import side_advantages
 from ._mix import SELF, Mix, Seen

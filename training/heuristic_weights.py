@@ -23,8 +23,7 @@ from fiveup_env.agents.heuristic import FEATURES, rate
 from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.jit.compilation import entry
-from fiveup_env.rules.match_kernels import begin
-from fiveup_env.rules.record import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, new_games
+from fiveup_env.rules.record import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, deal_matches, new_games
 from fiveup_env.views.view import View, Views
 
 OUT = Path(heuristic.__file__).with_name("heuristic_weights.py")
@@ -61,7 +60,7 @@ def sampled_positions(num_players: int, count: int, rng: np.random.Generator) ->
     player, found = PIMC(worlds=32, near=0, prior=0), list[View]()
     games, over = new_games(LANES, Variant(num_players)), np.arange(LANES)
     while len(found) < count:
-        begin(games, over, rng.integers(0, 2**64, len(over), np.uint64))
+        deal_matches(games, over, rng.integers(0, 2**64, len(over), np.uint64))
         late = over[rng.random(len(over)) < LATE_SHARE]
         games["scores"][late] = RAW_PER_POINT * rng.integers(0, 61, (len(late), MAX_PLAYERS))
         views = Views(games, games["turn"].astype(np.int64))

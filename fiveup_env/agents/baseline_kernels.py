@@ -20,7 +20,7 @@ from fiveup_env.rules.random import GOLDEN, LOW_32, S32, TWO_32, below, mix, str
 from fiveup_env.rules.record import PLAYING, ROUND_OVER, Game, start_round
 from fiveup_env.rules.scoring import credit_of, side_of
 from fiveup_env.rules.tiles import PIPS
-from fiveup_env.rules.turn import end_placements, forced_action, play, spinner_placements
+from fiveup_env.rules.turn import draw_or_pass, end_placements, play, spinner_placements
 
 RANDOM, GREEDY, HEURISTIC = 0, 1, 2
 KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY, "heuristic": HEURISTIC}
@@ -65,7 +65,7 @@ def random_action(game: Game, key: int) -> int:
         return nth_bit(int64(game.hands[seat]), pick(key, int64(game.hand_sizes[seat])))
     ends, spinners = end_placements(game, seat), spinner_placements(game, seat)
     if ends | spinners == 0:
-        return forced_action(game)
+        return draw_or_pass(game)
     count = count_bits(ends)
     n = pick(key, count + count_bits(spinners))
     if n < count:
@@ -88,7 +88,7 @@ def greedy_action(game: Game) -> int:
 
     Equal tiles go by the lowest action id. Draws and passes are forced (R3.2).
     """
-    forced = forced_action(game)
+    forced = draw_or_pass(game)
     if forced >= 0:
         return forced
     seat = int64(game.turn)

@@ -7,27 +7,24 @@ next player can score on it. The weights, one row for each number of players, ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from fiveup_env.agents.heuristic_weights import FITTED
-from fiveup_env.belief.bounds import unseen_tiles
 from fiveup_env.jit.bits import count_bits, lowest_bit
 from fiveup_env.jit.compilation import int64, kernel
 from fiveup_env.rules.actions import (
-    ACTION_OTHER,
     ACTION_PIP,
     ACTION_TILE,
+    DRAW,
     LAY_DOUBLE,
-    LAY_END,
     LAY_SPINNER,
 )
-from fiveup_env.rules.layout import end_sum_after
-from fiveup_env.rules.record import ALONE, MAX_PLAYERS, ONE_ARM, TERMINAL, Game
+from fiveup_env.rules.layout import ENDS_ADDED, ENDS_TAKEN, SPINNER_STEP, SUM_CHANGE, end_sum_after
+from fiveup_env.rules.record import MAX_PLAYERS, ONE_ARM, TERMINAL, Game
 from fiveup_env.rules.scoring import credit_of, side_of
-from fiveup_env.rules.tiles import DOUBLES, HIGH, LOW, NUM_TILES, PIPS, TILES, TILES_WITH, pip_sum
-from fiveup_env.rules.turn import end_placements, forced_action, spinner_placements
+from fiveup_env.rules.tiles import DOUBLES, LOW, NUM_TILES, PIPS, TILES_WITH, pip_sum
+from fiveup_env.rules.turn import draw_or_pass, end_placements, spinner_placements
+from fiveup_env.views.observation_kernels import unseen_tiles
 
 FEATURES = ("credit", "overshoot", "double", "fits", "threat", "threat_sum", "late_pips", "sum")
 """Of a placement, in order; points are display points:
@@ -43,22 +40,21 @@ FEATURES = ("credit", "overshoot", "double", "fits", "threat", "threat_sum", "la
 """
 
 
-def _scoring(change: Callable[[int, int], int | None]) -> np.ndarray:
+def _scoring(actions: range, terminal: bool = False) -> np.ndarray:
     """Set of pips with such places, sum of the ends mod 5 -> set of the tiles that score on one of them [128, 5]."""
     table = np.zeros((128, 5), np.int64)
+    changes = SUM_CHANGE[int(terminal)]
     for pips in range(128):
         for rest in range(5):
-            for tile, (low, high) in enumerate(TILES):
-                for joined, other in ((low, high), (high, low)):
-                    added = change(joined, other)
-                    if pips >> joined & 1 and added is not None and (rest + added) % 5 == 0:
-                        table[pips, rest] |= 1 << tile
+            for action in actions:
+                if pips >> ACTION_PIP[action] & 1 and (rest + changes[action]) % 5 == 0:
+                    table[pips, rest] |= 1 << ACTION_TILE[action]
     return table
 
 
-SCORE_END = _scoring(lambda joined, other: joined if joined == other else other - joined)
-SCORE_SPINNER = _scoring(lambda joined, other: None if joined == other else other)
-SCORE_TERMINAL = _scoring(lambda joined, other: None if joined == other else other - 2 * joined)
+SCORE_END = _scoring(range(LAY_DOUBLE, LAY_SPINNER))
+SCORE_SPINNER = _scoring(range(LAY_SPINNER, DRAW))
+SCORE_TERMINAL = _scoring(range(LAY_SPINNER, DRAW), terminal=True)
 
 
 def _chances() -> np.ndarray:
@@ -95,31 +91,16 @@ def terminal_pips(game: Game) -> int:
 def places_after(game: Game, terminal: int, action: int) -> tuple[int, int, int]:
     """Sets of the pips with single ends, with terminal spinners and with other open spinners after a placement."""
     ends, spinners = int64(game.end_pips), int64(game.spinner_pips)
-    if action < LAY_DOUBLE:
-        low, high = LOW[ACTION_TILE[action]], HIGH[ACTION_TILE[action]]
-        if low == high:
-            return 0, 0, 1 << low
-        return 1 << low | 1 << high, 0, 0
-    pip = ACTION_PIP[action]
-    if action < LAY_SPINNER:
-        bits = int64(game.ends[pip])
-        if bits & (bits - 1) == 0:
-            ends &= ~(1 << pip)
-        if action < LAY_END:
-            terminal |= 1 << pip
-            spinners |= 1 << pip
-        else:
-            ends |= 1 << ACTION_OTHER[action]
-    else:
-        ends |= 1 << ACTION_OTHER[action]
-        state = int64(game.spinners[pip])
-        if state == ALONE:
-            terminal |= 1 << pip
-        elif state == TERMINAL:
-            terminal &= ~(1 << pip)
-        elif state == ONE_ARM:
-            spinners &= ~(1 << pip)
-    return ends, terminal, spinners & ~terminal
+    pip = LOW[ACTION_TILE[action]] if action < LAY_DOUBLE else ACTION_PIP[action]
+    bits = int64(game.ends[pip])
+    if bits & (bits - 1) == 0:
+        ends &= ~ENDS_TAKEN[action]
+    step = SPINNER_STEP[action]
+    if step > 0:
+        state = int64(game.spinners[pip]) + step
+        terminal = terminal & ~(1 << pip) | int64(state == TERMINAL) << pip
+        spinners = spinners & ~(1 << pip) | int64(state <= ONE_ARM) << pip
+    return ends | ENDS_ADDED[action], terminal, spinners & ~terminal
 
 
 @kernel
@@ -194,7 +175,7 @@ def lateness(game: Game, seat: int) -> float:
 @kernel
 def heuristic_action(game: Game, weights: np.ndarray) -> int:
     """The placement of greatest worth; of equal ones the lowest id."""
-    forced = forced_action(game)
+    forced = draw_or_pass(game)
     if forced >= 0:
         return forced
     seat = int64(game.turn)

@@ -21,20 +21,20 @@ import numpy as np
 from numba import prange
 from numpy import int64
 
-from fiveup_env.belief.bounds import may_hold, unseen_tiles
 from fiveup_env.belief.choice_model import INFERENCE, infer
 from fiveup_env.belief.marginals import BeliefWriter
 from fiveup_env.jit.bits import lowest_bit
 from fiveup_env.jit.compilation import borrowed, entry, kernel, threads_used
 from fiveup_env.rules.record import MAX_PLAYERS, Game
 from fiveup_env.rules.tiles import NUM_TILES
+from fiveup_env.views.observation_kernels import may_hold, unseen_tiles
 
 FITTINGS = 4
 """Scalings of rows and columns after each change of the weights."""
 REFINEMENTS = 2
 """Times that the choices are weighed."""
 
-SCRATCH = np.dtype(
+LIKELY_SCRATCH = np.dtype(
     (
         np.record,
         np.dtype(
@@ -123,13 +123,13 @@ def weigh(game: Game, seat: int, scratch: Any) -> None:
 
 
 @kernel
-def write_likely(game: Game, seat: int, scratch: Any, out: np.ndarray) -> None:
+def approximate(game: Game, seat: int, scratch: Any, out: np.ndarray) -> None:
     """The section of one seat; nothing but what the seat has seen is read.
 
     Args:
         game: a full record or a view's.
         seat: the seat that looks.
-        scratch: a record of dtype `SCRATCH`.
+        scratch: a record of dtype `LIKELY_SCRATCH`.
         out: written, float32 [players or more, 28]: row r is P(tile in the hand of seat + r + 1), row players - 1
             P(tile in the boneyard), by the model; rows behind are zero. Columns of unseen tiles sum to one.
     """
@@ -147,25 +147,25 @@ def write_likely(game: Game, seat: int, scratch: Any, out: np.ndarray) -> None:
 
 
 @kernel
-def write_part(part: int, games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """One thread's share of `write_all`."""
+def approximate_share(part: int, games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
+    """One thread's share of `approximate_all`."""
     count, parts = len(games), len(scratch)
     for i in range(count * part // parts, count * (part + 1) // parts):
-        write_likely(games[i], int64(seats[i]), scratch[part], out[i])
+        approximate(games[i], int64(seats[i]), scratch[part], out[i])
 
 
 @entry
-def write_all(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """Write the sections of `seats` int64 [N] into `out` float32 [N, rows, 28]; `scratch` is of dtype `SCRATCH` [1]."""
-    write_part(0, borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out))
+def approximate_all(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
+    """Write the sections of `seats` int64 [N] into `out` [N, rows, 28]; `scratch`: dtype `LIKELY_SCRATCH` [1]."""
+    approximate_share(0, borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out))
 
 
 @entry(parallel=True)
-def write_all_parallel(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
+def approximate_all_parallel(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
     """The same with a thread for each of `scratch` [threads]."""
     games, seats, scratch, out = borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out)
     for part in prange(len(scratch)):
-        write_part(part, games, seats, scratch, out)
+        approximate_share(part, games, seats, scratch, out)
 
 
 class LikelyHands(BeliefWriter):
@@ -177,13 +177,13 @@ class LikelyHands(BeliefWriter):
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
-        self._scratch = np.zeros(threads, SCRATCH)
+        self._scratch = np.zeros(threads, LIKELY_SCRATCH)
 
     def write(self, games: np.ndarray, seats: Any, out: np.ndarray) -> None:
         """Write what is likely to a seat of every match; see `BeliefWriter.write`."""
         arguments = games, np.ascontiguousarray(seats, np.int64), self._scratch, out
         if self.threads == 1:
-            write_all(*arguments)
+            approximate_all(*arguments)
         else:
             with threads_used(self.threads):
-                write_all_parallel(*arguments)
+                approximate_all_parallel(*arguments)

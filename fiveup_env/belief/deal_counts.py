@@ -19,12 +19,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import int64
 
-from fiveup_env.belief.bounds import unseen_tiles
 from fiveup_env.belief.evidence import EVIDENCE_FIELDS, first_group, read_evidence
 from fiveup_env.jit.bits import count_bits, lowest_bit
 from fiveup_env.jit.compilation import kernel
 from fiveup_env.rules.record import BY_EXACT_HIT, MAX_PLAYERS, PLAYING, Game
 from fiveup_env.rules.tiles import NUM_TILES, TILES_WITH
+from fiveup_env.views.observation_kernels import unseen_tiles
 
 MAX_LEVELS = 32
 

@@ -96,11 +96,11 @@ def note_action(evidence: Evidence, seat: int, action: int, drawn: bool) -> None
     if action < DRAW:
         lay(evidence.past, action)
     elif action == DRAW:
-        note_draw(evidence, seat)
+        note_drawn(evidence, seat)
 
 
 @kernel
-def note_draw(evidence: Evidence, seat: int) -> None:
+def note_drawn(evidence: Evidence, seat: int) -> None:
     """A tile is drawn; what follows says more about it."""
     draw = int64(evidence.num_draws)
     evidence.draw_seat[draw] = seat

@@ -18,7 +18,7 @@ from fiveup_env.jit.compilation import borrowed, entry, kernel, threads_used
 from fiveup_env.rules.record import MAX_PLAYERS, Game
 from fiveup_env.rules.tiles import NUM_TILES
 
-SCRATCH = np.dtype(
+EXACT_SCRATCH = np.dtype(
     (
         np.record,
         np.dtype(
@@ -123,7 +123,7 @@ def write_marginals(
 
 
 @kernel
-def write_part(
+def write_share(
     part: int,
     games: np.ndarray,
     seats: np.ndarray,
@@ -132,7 +132,7 @@ def write_part(
     cells: np.ndarray,
     out: np.ndarray,
 ) -> bool:
-    """One thread's share of `write_all`."""
+    """One thread's share of `write_all_marginals`."""
     own, count, parts = scratch[part], len(games), len(scratch)
     last = count * (part + 1) // parts
     at = count * part // parts if fresh else int64(own.at)
@@ -143,24 +143,24 @@ def write_part(
 
 
 @entry
-def write_all(
+def write_all_marginals(
     games: np.ndarray, seats: np.ndarray, fresh: bool, scratch: np.ndarray, cells: np.ndarray, out: np.ndarray
 ) -> bool:
     """Write the sections of `seats` int64 [N] into `out` float32 [N, rows, 28].
 
     Args:
         fresh: begin; else go on where the last call, which returned False, stopped.
-        scratch: dtype `SCRATCH` [1].
+        scratch: dtype `EXACT_SCRATCH` [1].
         cells: int64 [1, any length].
 
     Returns:
         False if `cells` is too small for a match.
     """
-    return write_part(0, borrowed(games), borrowed(seats), fresh, borrowed(scratch), borrowed(cells), borrowed(out))
+    return write_share(0, borrowed(games), borrowed(seats), fresh, borrowed(scratch), borrowed(cells), borrowed(out))
 
 
 @entry(parallel=True)
-def write_all_parallel(
+def write_all_marginals_parallel(
     games: np.ndarray, seats: np.ndarray, fresh: bool, scratch: np.ndarray, cells: np.ndarray, out: np.ndarray
 ) -> bool:
     """The same with a thread for each of `scratch` [threads] and `cells` [threads, any length]."""
@@ -168,7 +168,7 @@ def write_all_parallel(
     scratch, cells = borrowed(scratch), borrowed(cells)
     done = 0
     for part in prange(len(scratch)):
-        done += 1 if write_part(part, games, seats, fresh, scratch, cells, out) else 0
+        done += 1 if write_share(part, games, seats, fresh, scratch, cells, out) else 0
     return done == len(scratch)
 
 
@@ -216,7 +216,7 @@ class Marginals(BeliefWriter):
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
-        self._scratch = np.zeros(threads, SCRATCH)
+        self._scratch = np.zeros(threads, EXACT_SCRATCH)
         self._cells: np.ndarray = np.empty((threads, FEW_CELLS), np.int64)
 
     def write(self, games: np.ndarray, seats: Any, out: np.ndarray) -> None:
@@ -229,6 +229,6 @@ class Marginals(BeliefWriter):
     def _write_some(self, games: np.ndarray, seats: np.ndarray, fresh: bool, out: np.ndarray) -> bool:
         arguments = games, seats, fresh, self._scratch, self._cells, out
         if self.threads == 1:
-            return bool(write_all(*arguments))
+            return bool(write_all_marginals(*arguments))
         with threads_used(self.threads):
-            return bool(write_all_parallel(*arguments))
+            return bool(write_all_marginals_parallel(*arguments))

@@ -8,19 +8,12 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.envs.env_options import EnvOptions
-from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.match import checked_scores, checked_seed
-from fiveup_env.rules.random import stream
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import Variant
 
 MAX_MATCHES = 262_144
-
-
-@entry
-def _spread_seeds(seed: int, seeds: np.ndarray) -> None:
-    for i in range(len(seeds)):
-        seeds[i] = stream(seed, i)
 
 
 def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
@@ -97,14 +90,11 @@ def row_seeds(seed: Any, count: int) -> np.ndarray:
     Raises:
         ValueError: if it is neither N integers from 0 to 2**64 - 1 nor one.
     """
-    seeds = np.zeros(count, np.uint64)
     if np.ndim(seed) == 0:
-        _spread_seeds(np.uint64(checked_seed(seed)), seeds)
-    elif np.shape(seed) == (count,):
-        seeds[:] = [checked_seed(one) for one in np.asarray(seed, object)]
-    else:
-        raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
-    return seeds
+        return spread_seeds(checked_seed(seed), count)
+    if np.shape(seed) == (count,):
+        return np.array([checked_seed(one) for one in np.asarray(seed, object)], np.uint64)
+    raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
 
 
 def step_options(options: EnvOptions, skip_single: bool) -> tuple[int, bool, bool, bool, int]:

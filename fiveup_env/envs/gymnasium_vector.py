@@ -37,8 +37,7 @@ from fiveup_env.envs.reset_options import checked_reset_options
 from fiveup_env.envs.spaces import action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import IllegalActionError, checked_seed
-from fiveup_env.rules.match_kernels import copy_games
-from fiveup_env.rules.record import MATCH_OVER, new_games
+from fiveup_env.rules.record import MATCH_OVER, copy_games, new_games
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views
 

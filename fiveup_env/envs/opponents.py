@@ -17,7 +17,7 @@ from fiveup_env.envs.transition import GOES_ON, transition
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.record import GAME, MAX_EVENTS, Game, new_games
-from fiveup_env.rules.turn import count_legal, forced_action, is_legal, nth_legal, write_mask
+from fiveup_env.rules.turn import forced_move, is_legal, write_mask
 from fiveup_env.views.history import write_history
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.observation_kernels import write_observation
@@ -106,8 +106,8 @@ def next_action(table: Game) -> int:
     if policy >= 0:
         return choose(game, policy, decision_key(round_key(table.policy_seed, game), game))
     if policy == PYTHON:
-        return nth_legal(game, 0) if count_legal(game) == 1 else -1
-    return forced_action(game) if table.auto_draws != 0 else -1
+        return forced_move(game, True)
+    return forced_move(game, False) if table.auto_draws != 0 else -1
 
 
 @kernel

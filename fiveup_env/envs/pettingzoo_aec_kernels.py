@@ -21,9 +21,9 @@ from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.match import EVENT_KINDS, Event
 from fiveup_env.rules.record import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, new_games
 from fiveup_env.rules.turn import is_legal
-from fiveup_env.views.history import write_history, write_state
+from fiveup_env.views.history import write_history
 from fiveup_env.views.observation import observation_size
-from fiveup_env.views.observation_kernels import write_observation, write_seat_to_act
+from fiveup_env.views.observation_kernels import write_observation, write_seat_to_act, write_state
 
 # What `advance` may be asked for beside an action.
 DEAL, BEGIN = -1, -2

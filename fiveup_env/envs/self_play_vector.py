@@ -25,8 +25,7 @@ from fiveup_env.envs.self_play_vector_kernels import ROWS, begin_all, find_illeg
 from fiveup_env.envs.step_arrays import StepArrays
 from fiveup_env.jit.compilation import threads_used
 from fiveup_env.rules.match import IllegalActionError, Match, checked_seed
-from fiveup_env.rules.match_kernels import copy_games
-from fiveup_env.rules.record import GAME, Variant, new_games
+from fiveup_env.rules.record import GAME, Variant, copy_games, new_games
 from fiveup_env.views.observation import observation_size
 
 NEAR_BYTES = 8 * 2**20

@@ -8,8 +8,7 @@ from gymnasium import spaces
 from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.views.history import state_size, state_units
-from fiveup_env.views.observation import sections, split, upper_bounds
+from fiveup_env.views.observation import sections, split, state_size, state_units, upper_bounds
 
 
 def action_space() -> spaces.Discrete:

@@ -33,7 +33,7 @@ from fiveup_env.envs.pettingzoo_aec_kernels import decoded_event
 from fiveup_env.envs.transition import GOES_ON
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Event, Match
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.views.history import HISTORY_COLUMNS
 from fiveup_env.views.observation import observation_size, split
 from fiveup_env.views.view import View
@@ -120,9 +120,7 @@ class Table:
                 agent.reset(int(policy_seed))
                 continue
             if seeds is None:
-                streams = np.empty(len(self._agents), np.uint64)
-                spread_seeds(policy_seed, 0, streams)
-                seeds = streams.tolist()
+                seeds = spread_seeds(policy_seed, len(self._agents)).tolist()
             agent.reset(seeds[seat])
 
     # play

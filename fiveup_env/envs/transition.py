@@ -9,7 +9,7 @@ from numpy import int64
 
 from fiveup_env.jit.compilation import kernel
 from fiveup_env.rules.record import MATCH_OVER, ROUND_OVER, Game, start_round
-from fiveup_env.rules.turn import count_legal, forced_action, nth_legal, play, proceed
+from fiveup_env.rules.turn import play, play_forced
 from fiveup_env.views.rewards import WIN, changes, scores_of, win_rewards
 
 GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
@@ -42,14 +42,7 @@ def resolve_forced(game: Game, skip_single: bool, round_episodes: bool, max_roun
     Scoring events add up, except that a lone placement starts the list anew.
     """
     now = status(game, round_episodes, max_rounds)
-    while now == GOES_ON:
-        forced = forced_action(game)
-        if forced >= 0:
-            proceed(game, forced)
-        elif skip_single and count_legal(game) == 1:
-            play(game, nth_legal(game, 0))
-        else:
-            break
+    while now == GOES_ON and play_forced(game, skip_single):
         now = status(game, round_episodes, max_rounds)
     return now
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.evaluation.behaviour import Conduct
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import MAX_PLAYERS, RAW_PER_POINT, Variant
 
 # Streams of one seed: what is dealt, what the policies draw, and the scores to start from (one stream per side).
@@ -65,10 +65,7 @@ class Plan:
 
     def seeds(self, purpose: int) -> np.ndarray:
         """Seed of every deal for DEALS, POLICIES, ..., uint64 [deals]; the first ones do not depend on how many."""
-        base, seeds = np.empty(1, np.uint64), np.empty(self.deals, np.uint64)
-        spread_seeds(np.uint64(self.seed), purpose, base)
-        spread_seeds(base[0], self.first, seeds)
-        return seeds
+        return spread_seeds(spread_seeds(self.seed, 1, purpose)[0], self.deals, self.first)
 
     def policy_seeds(self) -> np.ndarray:
         """Seed of the policies of every match, uint64 [deals, seatings]."""

@@ -22,8 +22,8 @@ from fiveup_env.evaluation.match_play_kernels import play_choices, play_kernels,
 from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import copy_games, spread_seeds
-from fiveup_env.rules.record import MATCH_OVER, MAX_PLAYERS, PLAYING, new_games
+from fiveup_env.rules.random import spread_seeds
+from fiveup_env.rules.record import MATCH_OVER, MAX_PLAYERS, PLAYING, copy_games, new_games
 from fiveup_env.views.view import View, Views
 
 Progress = Callable[[int, int], None]
@@ -206,11 +206,9 @@ class _OneByOne:
         self._seeds: dict[tuple[int, int], int] = {}
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        own = np.empty(MAX_PLAYERS, np.uint64)
         for row, seed in zip(rows, seeds, strict=True):
-            spread_seeds(seed, 0, own)
-            for seat in range(MAX_PLAYERS):
-                self._seeds[int(row), seat] = int(own[seat])
+            for seat, own in enumerate(spread_seeds(seed, MAX_PLAYERS).tolist()):
+                self._seeds[int(row), seat] = own
 
     def actions(self, rows: np.ndarray, views: Views, keys: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
         actions = np.full(len(rows), -1)

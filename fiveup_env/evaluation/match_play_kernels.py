@@ -19,7 +19,7 @@ from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.record import MAX_SIDES, PLAYING, RAW_PER_POINT, ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.tiles import PIPS
-from fiveup_env.rules.turn import can_lay, count_legal, forced_action, is_legal, nth_legal, play
+from fiveup_env.rules.turn import can_lay, forced_move, is_legal, play
 
 DEAL_POINTS, DRAW_POINTS, DEAL_WINS, DRAW_WINS, SLOPE = 0, 1, 2, 3, 4  # rows of a match's luck
 STEP = 4  # display points to either side that the worth of a point is taken over
@@ -137,15 +137,15 @@ def to_choice(
             note_deal(game, deal, draw[len(draw) - 1], table, luck)
         if game.phase != PLAYING:
             return
-        forced = forced_action(game)
+        forced = forced_move(game, True)
         if forced == DRAW:
             note_draw(game, draw[: len(draw) - 1], features, luck)
-        if forced >= 0:
-            proceed_noted(game, forced, conduct)
-        elif count_legal(game) == 1:
-            play_noted(game, nth_legal(game, 0), conduct)
-        else:
+        if forced < 0:
             return
+        if forced >= DRAW:
+            proceed_noted(game, forced, conduct)
+        else:
+            play_noted(game, forced, conduct)
 
 
 @entry

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.evaluation.match_plan import DEALS, POLICIES, Plan
@@ -17,7 +15,7 @@ from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import MAX_PLAYERS
 from fiveup_env.views.view import View
 
@@ -130,8 +128,7 @@ def record_match(
     Raises:
         AgentError: if an agent answers what the rules do not allow.
     """
-    streams = np.empty(MAX_PLAYERS, np.uint64)
-    spread_seeds(np.uint64(policy_seed), 0, streams)
+    streams = spread_seeds(policy_seed, MAX_PLAYERS)
     seated = [own_copy(agent) for agent in agents]
     names = [agent_name(agent) for agent in agents] if players is None else players
     recorder = Recorder(match, names, policy_seed=policy_seed)

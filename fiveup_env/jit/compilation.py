@@ -40,7 +40,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 JIT_DISABLED = bool(numba_config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent.parent
-LAYERS = ("jit", "rules", "belief", "views", "agents", "envs", "evaluation")
+LAYERS = ("jit", "rules", "views", "belief", "agents", "envs", "evaluation")
 """Folders with kernels; those of a folder call only kernels of it and of the folders before it.
 
 Others (studies, benchmarks, tests) may call those of all these and of their own folder.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import MAX_PLAYERS
 from fiveup_env.views.view import View
 
@@ -28,8 +26,7 @@ class Sitting:
     """
 
     def __init__(self, match: Match, agents: Sequence[Agent | None], seed: int) -> None:
-        streams = np.empty(MAX_PLAYERS, np.uint64)
-        spread_seeds(np.uint64(seed), 0, streams)
+        streams = spread_seeds(seed, MAX_PLAYERS)
         self._start, self._seed = match.copy(), seed
         self._agents = [None if agent is None else own_copy(agent) for agent in agents]
         for seat, agent in enumerate(self._agents):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fiveup_env.rendering.geometry import place
 from fiveup_env.rendering.scene import marks
 from fiveup_env.rendering.scene_svg import DEFINITIONS, FONT, _mark, placed_tile, style
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 
 LARGEST_UNIT = 18.0  # pixels a quarter of a tile's length
 ROOM = 3  # around the tiles, for the marks

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fiveup_env.rules.actions import Tile
-from fiveup_env.rules.graph import Join, Layout, Port, is_double
+from fiveup_env.rules.layout import Join, Layout, Port, is_double
 
 Point = tuple[int, int]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fiveup_env.rendering.geometry import Plan, place
 from fiveup_env.rules.actions import Tile, describe
-from fiveup_env.rules.graph import FreePlace, Layout
+from fiveup_env.rules.layout import FreePlace, Layout
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.record import PLAYING, RAW_PER_POINT
 from fiveup_env.views.view import View

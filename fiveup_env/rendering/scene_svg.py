@@ -12,7 +12,7 @@ from html import escape
 from fiveup_env.rendering.geometry import Placed, Plan
 from fiveup_env.rendering.scene import Scene, marks
 from fiveup_env.rules.actions import Tile
-from fiveup_env.rules.graph import Layout, is_double
+from fiveup_env.rules.layout import Layout, is_double
 from fiveup_env.rules.record import RAW_PER_POINT
 
 WIDTH, HEIGHT = 960, 720

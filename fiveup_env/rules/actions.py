@@ -90,19 +90,11 @@ ACTION_OTHER = np.array(
 )
 """Action -> pip count of the half that stays outside [121]."""
 
-
-def _change(action: Action) -> int:
-    if isinstance(action, Lead):
-        return sum(action.tile)
-    if not isinstance(action, Lay):
-        return 0
-    counted = sum(action.tile) if action.tile[0] == action.tile[1] else sum(action.tile) - action.pip
-    return counted - (action.pip if action.onto == "end" else 0)
-
-
-ACTION_CHANGE = np.array([_change(action) for action in NAMED], np.int64)
-"""Action -> what it adds to the sum of the counted ends (R5.1), but for what a spinner that gets its second line side
-no longer counts (R4.5) [121]."""
+PLACEMENTS_OF = np.array(
+    [([i for i, a in enumerate(NAMED) if isinstance(a, Lay) and a.tile == tile] + [-1] * 3)[:4] for tile in TILES],
+    np.int64,
+)
+"""Tile -> its placements other than a lead, -1 behind the last [28, 4]."""
 
 # Placements other than leads are two bit sets, each below 2**63: bit j of `end` is the action LAY_DOUBLE + j (49 of
 # them), bit j of `spinner` is the action LAY_SPINNER + j (42 of them).

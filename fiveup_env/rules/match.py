@@ -11,7 +11,7 @@ import numpy as np
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules import turn as rules
 from fiveup_env.rules.actions import DRAW, Tile, checked_id, describe
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from fiveup_env.rules.record import (
     GAME,
     MATCH_OVER,

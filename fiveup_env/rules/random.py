@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fiveup_env.jit.compilation import kernel
+from fiveup_env.jit.compilation import entry, kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -48,3 +48,16 @@ def below(state: int, n: int) -> tuple[int, int]:
             threshold = (TWO_32 - n) % n
         if rest >= threshold:
             return product >> 32, state
+
+
+@entry
+def _write_streams(seed: int, first: int, seeds: np.ndarray) -> None:
+    for i in range(len(seeds)):
+        seeds[i] = stream(seed, first + i)
+
+
+def spread_seeds(seed: int, count: int, first: int = 0) -> np.ndarray:
+    """Return the streams `first` to `first + count - 1` of a seed as independent seeds, uint64 [count]."""
+    seeds = np.empty(count, np.uint64)
+    _write_streams(np.uint64(seed), first, seeds)
+    return seeds

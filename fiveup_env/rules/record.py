@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import int64
 
-from fiveup_env.jit.compilation import kernel
+from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.random import below, stream
 from fiveup_env.rules.tiles import MAX_PIP, NUM_TILES, set_size
 
@@ -153,6 +153,15 @@ def new_games(count: int, variant: Variant | None = None) -> np.ndarray:
     return games
 
 
+def copy_games(games: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Copies of games[rows], or of all, as an array of records [K].
+
+    As plain bytes: NumPy copies structured records field by field, which is 10 to 40 times slower.
+    """
+    plain = np.ascontiguousarray(games, GAME).view(f"V{GAME.itemsize}")
+    return (plain.copy() if rows is None else plain[rows]).view(GAME)
+
+
 @kernel
 def clear_table(game: Game) -> None:
     """Take everything off the table, as before a deal."""
@@ -233,3 +242,10 @@ def start_match(game: Game, seed: int) -> None:
         game.scores[side] = 0
         game.revealed[side] = 0
     start_round(game)
+
+
+@entry
+def deal_matches(games: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
+    """Begin games[rows[i]] at 0 : 0 with the first deal of seeds[i]; `rows` is int64 [K], `seeds` uint64 [K]."""
+    for i in range(len(rows)):
+        start_match(games[rows[i]], seeds[i])

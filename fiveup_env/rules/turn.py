@@ -85,8 +85,8 @@ def spinner_placements(game: Game, seat: int) -> int:
 
 
 @kernel
-def forced_action(game: Game) -> int:
-    """DRAW or PASS if the seat to act cannot lay (R3.2), else -1; -1 too when the match is over."""
+def draw_or_pass(game: Game) -> int:
+    """DRAW or PASS if the seat to act cannot place a tile (R3.2), else -1; -1 too unless the round is being played."""
     if game.phase != PLAYING or can_lay(game, int64(game.turn)):
         return -1
     return DRAW if game.boneyard_next < game.boneyard_end else PASS
@@ -152,6 +152,15 @@ def nth_legal(game: Game, n: int) -> int:
     return DRAW if game.boneyard_next < game.boneyard_end else PASS
 
 
+@kernel(inline=True)
+def forced_move(game: Game, placements: bool) -> int:
+    """The forced move of the seat to act: a draw, a pass, or (with `placements`) its only placement; -1 for none."""
+    action = draw_or_pass(game)
+    if action < 0 and placements and count_legal(game) == 1:
+        return nth_legal(game, 0)
+    return action
+
+
 @kernel
 def is_legal(game: Game, action: int) -> bool:
     """Whether the seat to act may take the action."""
@@ -161,7 +170,7 @@ def is_legal(game: Game, action: int) -> bool:
     if action < LAY_DOUBLE:
         return game.num_laid == 0 and int64(game.hands[seat]) >> action & 1 == 1
     if action >= DRAW:
-        return forced_action(game) == action
+        return draw_or_pass(game) == action
     if game.num_laid == 0:
         return False
     if action < LAY_SPINNER:
@@ -243,6 +252,20 @@ def play(game: Game, action: int) -> None:
     """Take one legal action; `event_*` then hold its scoring events. The next round is not dealt."""
     game.num_events = 0
     proceed(game, action)
+
+
+@kernel(inline=True)
+def play_forced(game: Game, placements: bool) -> bool:
+    """Take the forced move, if there is one (see `forced_move`); return whether there was.
+
+    Scoring events of draws and passes are added to those already noted; a placement starts a new list.
+    """
+    action = forced_move(game, placements)
+    if action >= DRAW:
+        proceed(game, action)
+    elif action >= 0:
+        play(game, action)
+    return action >= 0
 
 
 @kernel

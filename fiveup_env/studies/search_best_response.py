@@ -24,9 +24,8 @@ from fiveup_env.belief.likely_worlds import sample_likely
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import copy_games
 from fiveup_env.rules.random import mix, stream
-from fiveup_env.rules.record import PLAYING
+from fiveup_env.rules.record import PLAYING, copy_games
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.views.view import Views
 

@@ -181,3 +181,13 @@ def split(vector: np.ndarray, num_players: int) -> dict[str, np.ndarray]:
         section.name: vector[..., start[i] : start[i + 1]].reshape(*vector.shape[:-1], *section.shape)
         for i, section in enumerate(sections(num_players))
     }
+
+
+def state_size(num_players: int) -> int:
+    """Length of the global state vector."""
+    return 28 * (num_players + 1) + observation_size(num_players)
+
+
+def state_units(num_players: int) -> np.ndarray:
+    """Value of one count at every index of the global state, float32 [28 * (n + 1) + F]."""
+    return np.concatenate([np.ones(28 * num_players), np.full(28, 1 / 32), units(num_players)]).astype(np.float32)

@@ -11,14 +11,14 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.belief.bounds import may_hold
 from fiveup_env.jit.bits import lowest_bit, newest_first, repeats
-from fiveup_env.jit.compilation import kernel
+from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.jit.stores import store_bits, store_code, store_codes, store_eight, store_field, store_set
-from fiveup_env.rules.actions import ACTION_CHANGE, ACTION_PIP, DRAW, LAY_DOUBLE, LAY_SPINNER, OFFER_SPINNER
-from fiveup_env.rules.layout import end_sum_after
+from fiveup_env.rules.actions import DRAW, LAY_DOUBLE, LAY_SPINNER, OFFER_SPINNER
+from fiveup_env.rules.layout import SUM_CHANGE, end_sum_after
 from fiveup_env.rules.record import MAX_PLAYERS, MAX_SIDES, PLAYING, TERMINAL, Game
 from fiveup_env.rules.scoring import next_of, points_of, side_of
+from fiveup_env.rules.tiles import TILES_WITH
 from fiveup_env.rules.turn import legal_sets, write_sets
 from fiveup_env.views.observation import (
     BONEYARD,
@@ -80,13 +80,32 @@ def _sets_by_five(actions: range, inside: bool = False) -> np.ndarray:
         actions: bit j is `actions[j]`.
         inside: they are laid on a spinner's second line side, which then no longer counts (R4.5).
     """
-    changes = [int(ACTION_CHANGE[i]) - (2 * int(ACTION_PIP[i]) if inside else 0) for i in actions]
+    changes = SUM_CHANGE[int(inside), actions].tolist()
     return np.array([sum(int((r + c) % 5 == 0) << j for j, c in enumerate(changes)) for r in range(5)], np.int64)
 
 
 _END_FIVES = _sets_by_five(range(LAY_DOUBLE, LAY_SPINNER))
 _SPINNER_FIVES = _sets_by_five(range(LAY_SPINNER, DRAW))
 _INSIDE_FIVES = _sets_by_five(range(LAY_SPINNER, DRAW), inside=True)
+
+
+@kernel(inline=True)
+def unseen_tiles(game: Game, seat: int) -> int:
+    """Set of the tiles that `seat` neither holds nor sees on the table."""
+    return int64(game.in_play) & ~int64(game.table) & ~int64(game.hands[seat])
+
+
+@kernel(inline=True)
+def may_hold(game: Game, seat: int, other: int) -> int:
+    """Set of the tiles that `other` may hold, as far as `seat` can tell from the other's last draw or pass (R3.2).
+
+    When a seat draws or passes, nothing it holds fits the layout. A drawn tile that fits is laid at once, so the bound
+    holds again as soon as the turn goes on; right after a draw that tile may be anything.
+    """
+    tiles = unseen_tiles(game, seat)
+    if game.just_drew and other == int64(game.turn):
+        return tiles
+    return tiles & ~TILES_WITH[int64(game.void[other])]
 
 
 @kernel(inline=True)
@@ -156,7 +175,7 @@ def write_credits(game: Game, seat: int, ends: int, spinners: int, inside: int, 
     while scoring:
         j = lowest_bit(scoring)
         scoring &= scoring - 1
-        credit = total + ACTION_CHANGE[LAY_DOUBLE + j]
+        credit = total + SUM_CHANGE[0, LAY_DOUBLE + j]
         store_code(out, _CREDITS + j, points_of(credit) if credit <= to_go else 0, _CREDIT_UNIT)
     covered = OFFER_SPINNER[inside]
     scoring = spinners & (_SPINNER_FIVES[remainder] & ~covered | _INSIDE_FIVES[remainder] & covered)
@@ -241,3 +260,28 @@ def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
     end = near + FINE_POINTS * sides + players
     store_bits(out, end - 8, fine >> 8 + players | 1 << 8 - players + opener)
     return end
+
+
+@kernel
+def write_state(game: Game, out: np.ndarray) -> None:
+    """The whole truth, from the perspective of the seat to act, float32 [28 * (n + 1) + F].
+
+    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 + its place in the drawing order
+    (in 32nds; 0 elsewhere), then the observation of the seat to act.
+    """
+    players, me = int64(game.num_players), int64(game.turn)
+    at = 28 * players
+    for relative in range(players):
+        write_tiles(out, 28 * relative, int64(game.hands[(me + relative) % players]))
+    write_tiles(out, at, 0)
+    for i in range(int64(game.boneyard_next), int64(game.boneyard_end)):
+        place = 1 + i - int64(game.boneyard_next)
+        store_code(out, at + int64(game.boneyard[i]), place, 1 / 32)
+    write_observation(game, me, out[at + 28 :])
+
+
+@entry
+def write_states(games: np.ndarray, out: np.ndarray) -> None:
+    """Global states of records [N], all of one number of players, into `out` float32 [N, 28 * (n + 1) + F]."""
+    for i in range(len(games)):
+        write_state(games[i], out[i])

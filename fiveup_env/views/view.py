@@ -10,20 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy import int64
 
-from fiveup_env.belief.belief_section import EXACT, belief_writer
-from fiveup_env.belief.bounds import may_hold
-from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import Tile
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import copy_games
-from fiveup_env.rules.record import MAX_PLAYERS, Game
+from fiveup_env.rules.record import MAX_PLAYERS, Game, copy_games
 from fiveup_env.rules.tiles import NO_TILE, tiles_in
 from fiveup_env.rules.turn import write_mask
 from fiveup_env.views.history import write_history
 from fiveup_env.views.observation import observation_size, split
-from fiveup_env.views.observation_kernels import write_observation
+from fiveup_env.views.observation_kernels import may_hold, write_observation
 
 
 @kernel
@@ -111,20 +107,6 @@ class Views:
         _history(self.games, self.seats, out, masks)
         return out, masks
 
-    def belief(self, kind: str = EXACT) -> np.ndarray:
-        """Where every tile may be, float32 [N, n, 28]: a row for each other seat, clockwise, the boneyard last.
-
-        Args:
-            kind: "exact": P(the tile is there | all that the seat has seen this round), every deal that agrees with it
-                equally likely; "likely": about that with deals weighed by what the others chose (`approximation`).
-
-        Raises:
-            ValueError: if there is no such kind.
-        """
-        out = np.zeros((len(self), *belief_shape(self.num_players)), np.float32)
-        belief_writer(kind).write(self.games, self.seats, out)
-        return out
-
 
 class View:
     """What one seat sees of a match.
@@ -209,10 +191,6 @@ class View:
     def may_hold(self, other: int) -> tuple[Tile, ...]:
         """Tiles that another seat may hold as far as this seat can tell (a cheap bound)."""
         return tiles_in(_may_hold(self._match._games, self.seat, other))
-
-    def belief(self, kind: str = EXACT) -> np.ndarray:
-        """Where every tile may be, float32 [n, 28]; see `Views.belief`. For counts, samples: `exact_belief.Belief`."""
-        return belief_writer(kind).seen_by(self._match._games, self.seat)
 
     def legal_actions(self) -> list[int]:
         """Ids of the legal actions; empty if this seat is not to act."""

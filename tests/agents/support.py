@@ -9,8 +9,7 @@ import numpy as np
 
 from fiveup_env.agents.protocol import Policy
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import copy_games
-from fiveup_env.rules.record import PLAYING
+from fiveup_env.rules.record import PLAYING, copy_games
 from fiveup_env.rules.tiles import NUM_TILES
 from fiveup_env.views.view import View, Views
 from tests.rules.support import positions

@@ -12,7 +12,7 @@ import pytest
 
 from fiveup_env.agents.baselines import Greedy
 from fiveup_env.belief.approximation import LikelyHands
-from fiveup_env.belief.belief_section import belief_writer
+from fiveup_env.belief.belief_section import belief_writer, beliefs_of
 from fiveup_env.belief.choice_model import infer, new_inferences
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.belief.likely_worlds import likelihood
@@ -58,7 +58,7 @@ def by_sampling(match: Match, worlds: int) -> np.ndarray:
     for row in range(players - 1):
         hands = games["hands"][:, (seat + row + 1) % players].astype(np.int64)
         places[row] = (weights[:, None] * (hands[:, None] >> np.arange(28) & 1)).sum(0) / weights.sum()
-    unseen = view.belief().sum(0) > 0
+    unseen = beliefs_of(view.views)[0].sum(0) > 0
     places[-1] = np.where(unseen, 1 - places[:-1].sum(0), 0)
     return places
 
@@ -70,8 +70,8 @@ def test_it_is_near_the_worlds_weighed_one_by_one(num_players: int) -> None:
     for match in matches_by_greedy(num_players, scaled(40, 0.1)):
         model = by_sampling(match, scaled(4000, 0.1))
         view = View.of(match)
-        near.append(np.abs(view.belief("likely") - model).sum())
-        far.append(np.abs(view.belief() - model).sum())
+        near.append(np.abs(beliefs_of(view.views, "likely")[0] - model).sum())
+        far.append(np.abs(beliefs_of(view.views)[0] - model).sum())
     assert np.mean(near) < 0.5 * np.mean(far), (np.mean(near), np.mean(far))
 
 
@@ -84,7 +84,7 @@ def test_it_knows_more_of_the_true_hands_than_the_exact_belief(num_players: int)
         view, others = View.of(match), [(match.turn + r) % num_players for r in range(1, num_players)]
         places = [(row, tile_index(tile)) for row, other in enumerate(others) for tile in match.hands[other]]
         for kind, sign in (("likely", 1), ("exact", -1)):
-            seen = view.belief(kind)
+            seen = beliefs_of(view.views, kind)[0]
             gained += sign * sum(float(np.log(max(seen[place], 1e-6))) for place in places)
     assert gained > 10
 
@@ -92,7 +92,7 @@ def test_it_knows_more_of_the_true_hands_than_the_exact_belief(num_players: int)
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_columns_add_up_to_one_and_rows_nearly_to_hands(num_players: int) -> None:
     games, seats = some(num_players, scaled(60, 0.3))
-    for game, seat, seen in zip(games, seats, Views(games, seats).belief("likely"), strict=True):
+    for game, seat, seen in zip(games, seats, beliefs_of(Views(games, seats), "likely"), strict=True):
         view = View(game, int(seat))
         assert (seen >= 0).all() and (seen <= 1 + 1e-6).all()
         sizes = [view.hand_sizes[(seat + r) % num_players] for r in range(1, num_players)]
@@ -109,7 +109,7 @@ def test_columns_add_up_to_one_and_rows_nearly_to_hands(num_players: int) -> Non
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_before_any_choice_all_unseen_tiles_are_alike(num_players: int) -> None:
     view = View.of(Match(num_players, seed=3))
-    assert view.belief("likely") == pytest.approx(view.belief("exact"), abs=1e-6)
+    assert beliefs_of(view.views, "likely")[0] == pytest.approx(beliefs_of(view.views, "exact")[0], abs=1e-6)
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
@@ -121,7 +121,7 @@ def test_hidden_tiles_change_nothing(num_players: int) -> None:
     seen, again = np.empty((2, len(games), num_players, 28), np.float32)
     LikelyHands().write(games, seats, seen)  # whole records: what a view hides is not read
     LikelyHands().write(moved, seats, again)
-    assert seen.tobytes() == again.tobytes() == Views(games, seats).belief("likely").tobytes()
+    assert seen.tobytes() == again.tobytes() == beliefs_of(Views(games, seats), "likely").tobytes()
 
 
 @pytest.mark.jit

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from fiveup_env.belief import marginals
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.belief.marginals import Marginals
 from fiveup_env.jit.compilation import JIT_DISABLED
@@ -43,10 +44,10 @@ def one_by_one(games: np.ndarray, seats: np.ndarray) -> np.ndarray:
 def test_they_are_those_of_the_exact_belief(num_players: int, tiny: bool) -> None:
     games, seats = some(num_players, scaled(60, 0.3), tiny=tiny)
     views = Views(games, seats)
-    seen = views.belief()
+    seen = beliefs_of(views)
     assert seen.shape == (len(games), num_players, 28) and seen.dtype == np.float32
     assert seen.tobytes() == one_by_one(games, seats).tobytes()
-    assert all(views[i].belief().tobytes() == seen[i].tobytes() for i in range(len(games)))
+    assert all(beliefs_of(views[i].views)[0].tobytes() == seen[i].tobytes() for i in range(len(games)))
     full = np.empty_like(seen)
     Marginals().write(games, seats, full)  # whole records: what a view hides is not read
     assert full.tobytes() == seen.tobytes()
@@ -55,7 +56,7 @@ def test_they_are_those_of_the_exact_belief(num_players: int, tiny: bool) -> Non
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_rows_add_up_to_hands_and_columns_to_tiles(num_players: int) -> None:
     games, seats = some(num_players, scaled(60, 0.3))
-    for game, seat, seen in zip(games, seats, Views(games, seats).belief(), strict=True):
+    for game, seat, seen in zip(games, seats, beliefs_of(Views(games, seats)), strict=True):
         view = View(game, int(seat))
         assert (seen >= 0).all() and (seen <= 1).all()
         sizes = [view.hand_sizes[(seat + r) % num_players] for r in range(1, num_players)]
@@ -87,14 +88,14 @@ def test_hidden_tiles_change_nothing(num_players: int) -> None:
 def test_a_small_deal_by_hand() -> None:
     """Four tiles unseen, two of them in the other hand: at first any, and none with a 0 once it had to draw (R3.2)."""
     match = Match.from_deal([[(0, 0), (1, 1)], [(0, 1), (1, 2)]], [(0, 2), (2, 2)], 0)
-    seen = View.of(match, 0).belief()
+    seen = beliefs_of(View.of(match, 0).views)[0]
     assert seen.shape == (2, 28)
     assert seen[:, [tile_index(tile) for tile in ((0, 1), (1, 2), (0, 2), (2, 2))]].tolist() == [[0.5] * 4] * 2
     match = Match.from_deal([[(0, 0), (1, 1)], [(1, 2), (2, 2)]], [(0, 1), (0, 2)], 0)
     play_all(match, lead((0, 0)))
     assert match.legal_actions() == [119]
     match.play(119)
-    seen = View.of(match, 0).belief()
+    seen = beliefs_of(View.of(match, 0).views)[0]
     # It held (1, 2) and (2, 2), and drew (0, 1) or (0, 2).
     expected = [[1, 1, 0.5, 0.5], [0, 0, 0.5, 0.5]]
     assert seen[:, [tile_index(tile) for tile in ((1, 2), (2, 2), (0, 1), (0, 2))]].tolist() == expected

@@ -13,6 +13,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from fiveup_env import fiveup_v0
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
@@ -30,7 +31,7 @@ SHORT: dict[str, Any] = {**TINY, "belief": "exact", "max_rounds": 2}
 
 def of_movers(env: SelfPlayVectorEnv) -> np.ndarray:
     """What `Views` say of all who are to move."""
-    return Views(env.games, env.games["turn"]).belief()
+    return beliefs_of(Views(env.games, env.games["turn"]))
 
 
 def test_without_it_nothing_is_there_to_pay_for() -> None:
@@ -117,7 +118,7 @@ def test_a_mixed_batch_has_rows_for_the_longest() -> None:
     step, player = env.reset(0), Player(env)
     for _ in range(25):
         for i, n in enumerate(players):
-            wanted = Views(env.games[i : i + 1], env.games["turn"][i : i + 1]).belief()[0]
+            wanted = beliefs_of(Views(env.games[i : i + 1], env.games["turn"][i : i + 1]))[0]
             assert wanted.shape == (n, 28)
             assert same_bits(step.belief[i, :n], wanted) and not step.belief[i, n:].any()
         step = env.step(player())
@@ -149,7 +150,7 @@ def test_the_learners_env_shows_it_beside_what_was_there(mode: AutoresetMode, op
     chance, ended = np.random.default_rng(0), 0
     for _ in range(40):
         assert seen in env.observation_space
-        assert same_bits(seen["belief"], Views(env.games, told["seat"]).belief())
+        assert same_bits(seen["belief"], beliefs_of(Views(env.games, told["seat"])))
         assert same({name: seen[name] for name in other}, other) and set(seen) == {*other, "belief"}
         finals = [final.pop("belief") for final in told.get("final_obs", ()) if final is not None]
         assert all(final.shape == (2, 28) for final in finals)

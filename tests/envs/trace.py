@@ -13,7 +13,7 @@ from fiveup_env.agents.protocol import Policy
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.views.rewards import REWARDS
 from fiveup_env.views.view import View, Views
 
@@ -162,9 +162,7 @@ def play_out(
 
 def episodes(num_players: int, seed: int, **setting: Any) -> Iterator[Trace]:
     """The episodes that follow from a seed: the first is dealt from it, the later ones from its streams."""
-    streams = np.zeros(64, np.uint64)
-    spread_seeds(np.uint64(seed), 0, streams)
-    for number, dealt in enumerate(streams):
+    for number, dealt in enumerate(spread_seeds(seed, 64)):
         yield play_out(num_players, int(dealt) if number else seed, **setting)
 
 

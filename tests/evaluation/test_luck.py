@@ -17,7 +17,7 @@ from fiveup_env.evaluation.matchup import evaluate
 from fiveup_env.evaluation.statistics import less_luck, mean_value, ratio_of_sums
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.match_kernels import copy_games
+from fiveup_env.rules.record import copy_games
 from fiveup_env.studies.variance import measure, table
 from tests.agents.support import undecided
 from tests.rules.support import scaled

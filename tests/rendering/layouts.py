@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fiveup_env.rendering.geometry import Placed, Plan
-from fiveup_env.rules.graph import Join, Layout, Port, half_with, is_double
+from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING
 from fiveup_env.rules.tiles import TILES

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from fiveup_env.rendering.geometry import FRAME, Plan, Plane
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from tests.rendering.layouts import check, rounds
 
 EXTREMES = 10

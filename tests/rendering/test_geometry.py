@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fiveup_env.rendering.geometry import FRAME, Box, GeometryError, Plane, place
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from tests.rendering.layouts import check, grown, prefix, rounds
 from tests.rendering.survey import Extreme, draw, statistics
 from tests.rendering.worked import layout_of

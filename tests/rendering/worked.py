@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from fiveup_env.rules.match import Match
 from tests.rules.support import FULL_SET, lead
 from tests.rules.test_worked_positions import action, laying_order

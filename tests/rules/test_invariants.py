@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fiveup_env.rules.actions import DRAW, PASS, Lay, encode
-from fiveup_env.rules.graph import is_double
+from fiveup_env.rules.layout import is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import ABSENT, ALONE, MATCH_OVER, MAX_HISTORY, PLAYING, TERMINAL, TWO_ARMS
 from fiveup_env.rules.tiles import TILES, tile_index, tile_set

@@ -11,8 +11,7 @@ import pytest
 
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.match_kernels import copy_games
-from fiveup_env.rules.record import MATCH_OVER, PLAYING
+from fiveup_env.rules.record import MATCH_OVER, PLAYING, copy_games
 from tests.rules.support import PLAYERS, positions, scaled, uneven_deal
 from tests.soak.invariants import (
     BLOCK,

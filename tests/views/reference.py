@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fiveup_env.rules.actions import DRAW, PASS, Lay, decode
-from fiveup_env.rules.graph import Join, Layout, Port, is_double
+from fiveup_env.rules.layout import Join, Layout, Port, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import GAME, MATCH_OVER, PLAYING, ROUND_OVER
 from fiveup_env.rules.tiles import TILES

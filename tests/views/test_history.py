@@ -9,8 +9,7 @@ from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import MAX_HISTORY
 from fiveup_env.rules.tiles import TILES
-from fiveup_env.views.history import state_size, state_units
-from fiveup_env.views.observation import observation_size
+from fiveup_env.views.observation import observation_size, state_size, state_units
 from fiveup_env.views.view import Views
 from tests.rules.support import PLAYERS, any_choice, lead, on_end, play_all, scaled
 from tests.views.reference import rows, stack, states

@@ -8,7 +8,7 @@ from fiveup_env.envs.transition import transition
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.record import start_round
 from fiveup_env.rules.turn import play, write_mask
-from fiveup_env.views.history import write_state
+from fiveup_env.views.observation_kernels import write_state
 
 
 @entry

@@ -33,7 +33,7 @@ from fiveup_env.agents.network.outlook_features import Outlook
 from fiveup_env.agents.network.placement_features import Placements, num_features
 from fiveup_env.agents.protocol import AgentError, Policy, drawn
 from fiveup_env.agents.search.equity import shipped_table
-from fiveup_env.belief.belief_section import LIKELY
+from fiveup_env.belief.belief_section import LIKELY, beliefs_of
 from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.views.observation import observation_size
@@ -252,7 +252,7 @@ class NetworkPolicy(Policy):
                 f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
             )
         observation, masks = views.observe()
-        belief = views.belief(LIKELY) if self.network.belief else None
+        belief = beliefs_of(views, LIKELY) if self.network.belief else None
         logits, values = self.network(observation, masks, belief)
         logits[masks == 0] = -np.inf
         return logits, values

@@ -108,7 +108,7 @@ def write_likely(
 @kernel
 def write_outlook(
     players: int,
-    layout: tuple[int, np.ndarray, np.ndarray],
+    layout: tuple[int, int, int],
     hand: int,
     likely: np.ndarray,
     chances: np.ndarray,

@@ -39,7 +39,7 @@ from __future__ import annotations
 import numpy as np
 from numpy import int64
 
-from fiveup_env.agents.network.laying import ANY_POINTS, lay_here, points_now
+from fiveup_env.agents.network.laying import ANY_POINTS, points_now
 from fiveup_env.agents.network.outlook_features import OUTLOOK_SCRATCH, Outlook, num_outlook, write_outlook
 from fiveup_env.belief.marginals import belief_shape
 from fiveup_env.jit.compilation import entry, kernel
@@ -50,6 +50,7 @@ from fiveup_env.rules.actions import (
     LAY_SPINNER,
     NUM_ACTIONS,
 )
+from fiveup_env.rules.layout import layout_after, packed
 from fiveup_env.rules.record import ALONE, ONE_ARM, TERMINAL
 from fiveup_env.rules.tiles import HIGH, LOW, NUM_TILES
 from fiveup_env.views.observation import (
@@ -103,13 +104,14 @@ def num_features(num_players: int, outlook: bool = False) -> int:
 
 
 @kernel
-def write_layout(ends: np.ndarray, spinners: np.ndarray, total: int, out: np.ndarray) -> None:
+def write_layout(ends: int, spinners: int, total: int, out: np.ndarray) -> None:
     """What lies after the placement."""
     for pip in range(7):
-        out[_ENDS + pip] = ends[pip] / 3
-        out[_OPEN_END + pip] = ends[pip] > 0
-        out[_OPEN_SPINNER + pip] = ALONE <= spinners[pip] <= ONE_ARM
-        out[_COUNTING + pip] = ALONE <= spinners[pip] <= TERMINAL
+        count, state = packed(ends, pip), packed(spinners, pip)
+        out[_ENDS + pip] = count / 3
+        out[_OPEN_END + pip] = count > 0
+        out[_OPEN_SPINNER + pip] = ALONE <= state <= ONE_ARM
+        out[_COUNTING + pip] = ALONE <= state <= TERMINAL
     out[_MOD + total % 5] = 1.0
     out[_SUM] = total / 32
 
@@ -182,22 +184,20 @@ def _write_features(
 ) -> int:
     """Fill `rows`, `actions` and `out`, pair by pair; returns how many there are."""
     count = 0
-    base_ends, base_spinners = np.zeros(7, np.int64), np.zeros(7, np.int64)
-    ends, spinners, worth = np.zeros(7, np.int64), np.zeros(7, np.int64), np.zeros(NUM_TILES, np.int64)
+    worth = np.zeros(NUM_TILES, np.int64)
     may_hold, held = np.zeros(4, np.int64), np.zeros(4, np.int64)
     scratch, to_go = np.zeros(OUTLOOK_SCRATCH), np.zeros(3, np.int64)
     sides = 3 if players == 3 else 2
     for i in range(len(observation)):
         row = observation[i]
         hand = set_at(row, start[HAND])
+        base_ends, base_spinners = 0, 0
         for pip in range(7):
-            base_ends[pip] = 0
-            base_spinners[pip] = 0
             for k in range(3):
-                base_ends[pip] += int64(row[start[ENDS] + 7 * k + pip] != 0)
+                base_ends += int64(row[start[ENDS] + 7 * k + pip] != 0) << 3 * pip
             for k in range(5):
                 if row[start[SPINNERS] + 7 * k + pip] != 0:
-                    base_spinners[pip] = k + ALONE
+                    base_spinners |= k + ALONE << 3 * pip
         total = code_at(row, inverse, start[END_SUM])
         own, nearest = code_at(row, inverse, start[POINTS_TO_GO]), 255
         for side in range(1, sides):
@@ -212,10 +212,8 @@ def _write_features(
             rows[count], actions[count] = i, action
             pair = out[count]
             pair[:] = 0.0
-            ends[:] = base_ends
-            spinners[:] = base_spinners
             tile = ACTION_TILE[action]
-            left = lay_here(total, ends, spinners, action)
+            left, ends, spinners = layout_after(total, base_ends, base_spinners, action)
             credit = left // 5 if left % 5 == 0 else 0
             over = credit > own
             write_layout(ends, spinners, left, pair)

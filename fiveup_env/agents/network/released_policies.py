@@ -69,7 +69,7 @@ def torch_module(name: str) -> Any:
     """A released network as a module of torch, to train on.
 
     It is a `PolicyNetwork` of `training`: observations float32 [N, F], masks [N, 121] and, if its `belief` is true (for
-    `partnership-v1`), beliefs float32 [N, n, 28] (`Views.belief("likely")`) to logits and values.
+    `partnership-v1`), beliefs float32 [N, n, 28] (`beliefs_of(views, "likely")`) to logits and values.
 
     Raises:
         AgentError: if there is no such policy, or torch is not installed.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fiveup_env.agents.protocol import AgentError, Policy, drawn
-from fiveup_env.belief.belief_section import BELIEF_WRITERS, EXACT
+from fiveup_env.belief.belief_section import BELIEF_WRITERS, EXACT, beliefs_of
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views
@@ -93,7 +93,7 @@ class MaskablePPOPolicy(Policy):
         if "history" in self._inputs:
             known["history"], known["history_mask"] = views.history(self._inputs["history"].shape[0])
         if "belief" in self._inputs:
-            known["belief"] = views.belief(self._belief)
+            known["belief"] = beliefs_of(views, self._belief)
         return {key: known[key] for key in self._inputs}
 
     def _probabilities(self, inputs: Any, masks: np.ndarray) -> np.ndarray:

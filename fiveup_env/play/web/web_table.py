@@ -19,9 +19,9 @@ from fiveup_env.play.thoughts import Thinker
 from fiveup_env.rendering.geometry import Plan, place
 from fiveup_env.rendering.scene import end_text, event_text
 from fiveup_env.rules.actions import describe
-from fiveup_env.rules.graph import Layout
+from fiveup_env.rules.layout import Layout
 from fiveup_env.rules.match import Match, checked_seed
-from fiveup_env.rules.match_kernels import spread_seeds
+from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import MAX_PLAYERS
 from fiveup_env.views.view import View
 
@@ -114,9 +114,7 @@ class Table:
     def _match_seed(self) -> int:
         if self._seed is None:
             return checked_seed(None)
-        streams = np.empty(self._matches + 1, np.uint64)
-        spread_seeds(np.uint64(self._seed), 0, streams)
-        return self._seed if self._matches == 0 else int(streams[self._matches])
+        return self._seed if self._matches == 0 else int(spread_seeds(self._seed, 1, self._matches)[0])
 
     # what there is
 

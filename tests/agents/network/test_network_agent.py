@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 from fiveup_env.agents.network.network_agent import METADATA, NetworkPolicy, NumpyNetwork, read_weights, shapes
 from fiveup_env.agents.protocol import AgentError, keys_of
 from fiveup_env.agents.registry import make_agent
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.evaluation import evaluate
 from fiveup_env.rules.match import Match
 from fiveup_env.views.observation import observation_size
@@ -80,7 +81,7 @@ def test_the_same_as_in_torch(tmp_path, num_players, placements, belief):
     games = collected(num_players, seed=30)
     views = Views(games, games["turn"])
     observation, masks = views.observe()
-    seen = (torch.from_numpy(array) for array in (observation, masks, views.belief("likely")))
+    seen = (torch.from_numpy(array) for array in (observation, masks, beliefs_of(views, "likely")))
     with torch.no_grad():
         logits, values = (tensor.numpy() for tensor in network(*seen))
     ours, our_values = agent.logits(Views(games, games["turn"]))

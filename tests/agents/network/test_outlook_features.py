@@ -8,8 +8,9 @@ import pytest
 from fiveup_env.agents.network.outlook_features import Outlook, num_outlook
 from fiveup_env.agents.network.placement_features import Placements, num_features
 from fiveup_env.agents.search.equity import shipped_table
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.graph import Join, Layout, Port, half_with, is_double
+from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.view import Views
@@ -50,7 +51,11 @@ def test_features_are_those_of_the_position_after(num_players: int) -> None:
     games["scores"][: len(games) // 2] = 5 * rng.integers(40, 61, (len(games) // 2, games["scores"].shape[1]))
     matches = [match for match in map(Match.of, games) if match.legal_actions()[0] < DRAW][: scaled(40, 0.1)]
     views = Views(np.concatenate([match._games for match in matches]), [match.turn for match in matches])
-    belief, table, plain = views.belief("likely"), shipped_table(num_players), Placements(*views.observe(), num_players)
+    belief, table, plain = (
+        beliefs_of(views, "likely"),
+        shipped_table(num_players),
+        Placements(*views.observe(), num_players),
+    )
     pairs = Placements(*views.observe(), num_players, Outlook(belief, table))
     width = plain.features.shape[1]
     assert pairs.features.shape[1] == num_features(num_players, True) == width + num_outlook(num_players)
@@ -103,7 +108,7 @@ def test_a_placement_that_wins_leaves_nothing_to_lose() -> None:
     """R6.2: it hits the target, and no reply changes the chance any more."""
     match = Match.from_deal([[(2, 3), (0, 0)], [(1, 1), (0, 5)]], [(0, 2), (2, 2)], 0, (300, 295))
     views = Views(match._games, [0])
-    outlook = Outlook(views.belief("likely"), shipped_table(2))
+    outlook = Outlook(beliefs_of(views, "likely"), shipped_table(2))
     pairs = Placements(*views.observe(), 2, outlook)
     [win] = [i for i, action in enumerate(pairs.actions) if TILES[action] == (2, 3)]
     found = pairs.features[win, -num_outlook(2) :]

@@ -7,7 +7,7 @@ import pytest
 
 from fiveup_env.agents.network.placement_features import Placements, num_features
 from fiveup_env.rules.actions import ACTION_TILE, DRAW, LAY_DOUBLE, LAY_SPINNER
-from fiveup_env.rules.graph import Join, Layout, Port, half_with, is_double
+from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.observation import split

@@ -10,6 +10,7 @@ from fiveup_env.agents.network.network_agent import NetworkPolicy, read_weights
 from fiveup_env.agents.network.released_policies import FOLDER, RELEASED, torch_module, weights_file
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import BUILT_IN
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.evaluation import evaluate
 from fiveup_env.views.view import Views
 from tests.agents.support import collected
@@ -61,13 +62,13 @@ def test_as_a_module_of_torch(name, players):
     games = collected(players, seed=61, matches=1)
     views = Views(games, games["turn"])
     masks = views.observe()[1]
-    seen = [torch.from_numpy(array) for array in (*views.observe(), views.belief("likely"))]
+    seen = [torch.from_numpy(array) for array in (*views.observe(), beliefs_of(views, "likely"))]
     with torch.no_grad():
         logits, _ = module(*seen)
     ours, _ = load(name).logits(views)
     np.testing.assert_allclose(logits.numpy()[masks > 0], ours[masks > 0], rtol=1e-3, atol=1e-3)
     if module.belief:
-        with pytest.raises(ValueError, match=r"give it views.belief\("):
+        with pytest.raises(ValueError, match=r"give it beliefs_of\("):
             module(*seen[:2])
 
 
