@@ -6,7 +6,7 @@ import pytest
 
 from fiveup_env import fiveup_v0
 from fiveup_env.benchmarks.aec_speed import EmptyAEC, agent_steps_per_second, compare, contestants, in_wrappers
-from tests.envs.aecs import PLAYERS, same
+from tests.envs.environments import PLAYERS, same
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)

@@ -8,7 +8,8 @@ import pytest
 
 from fiveup_env import Event, Match, fiveup_v0
 from fiveup_env.rules.actions import Lay, Lead, encode
-from tests.envs.aecs import PLAYERS, walk
+from fiveup_env.testing.episode_walk import walk, walk_on
+from tests.envs.environments import PLAYERS
 
 OPTIONS: list[dict[str, Any]] = [
     {"reward": "win"},
@@ -72,7 +73,7 @@ def test_a_whole_hand_move_by_move() -> None:
 
     # The round, here the episode, is over for all. Each hears what came since its own last step.
     assert env.match.scores == (40, 10)
-    told = {step.agent: step.reward for step in walk(env, 0)}
+    told = {step.agent: step.reward for step in walk_on(env, 0)}
     assert told == {"player_0": points(20), "player_1": points(-20), "player_2": points(30), "player_3": points(-20)}
     assert env.agents == []
 
@@ -115,7 +116,7 @@ def test_terminal_rewards_reach_all_seats(reward: str, num_players: int, draws: 
         # From (b - a) / (a + b), with a and b the points to go of the own and the best other side (41, 2, 50), to ±1.
         "equity": (-1 - (2 - 41) / (41 + 2), 1 - (41 - 2) / (2 + 41), -1 - (2 - 50) / (50 + 2)),
     }[reward]
-    told = {step.agent: step.reward for step in walk(env, 0)}
+    told = {step.agent: step.reward for step in walk_on(env, 0)}
     sides = 3 if num_players == 3 else 2
     assert told == {f"player_{s}": pytest.approx(expected[s % sides], abs=1e-12) for s in range(num_players)}
     assert next(iter(told)) == f"player_{2 % num_players}"  # first who would have been next
@@ -128,7 +129,6 @@ def test_what_an_episode_adds_up_to(options: dict[str, Any], num_players: int) -
     env = fiveup_v0.raw_env(num_players=num_players, **options)
     sides = 3 if num_players == 3 else 2
     for seed in range(6):
-        env.reset(seed=seed)
         told = dict.fromkeys(env.possible_agents, 0.0)
         for step in walk(env, seed):
             told[step.agent] += step.reward

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
@@ -16,14 +13,12 @@ from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
-from fiveup_env.envs.registration import ENV_ID, register_envs
 from fiveup_env.rules.match import Match
 from fiveup_env.views.observation import observation_size, units
 from fiveup_env.views.view import View, Views
 from tests.agents.support import Last
-from tests.envs.singles import Asked
+from tests.envs.environments import Asked, any_legal
 from tests.envs.trace import CLOSE, choice, same_bits
-from tests.envs.vectors import any_legal
 
 MODES = tuple(AutoresetMode)
 SHORT: dict[str, Any] = {"max_rounds": 2, "reward": "points", "starting_scores": CLOSE[:2]}
@@ -40,17 +35,6 @@ def chosen(observation: dict[str, np.ndarray]) -> np.ndarray:
     """The action of `choice` per row, 0 where nothing is legal."""
     rows = zip(observation["observation"], observation["action_mask"], strict=True)
     return np.array([choice(*row) if row[1].any() else 0 for row in rows])
-
-
-def test_gymnasium_makes_it() -> None:
-    register_envs()
-    env = gymnasium.make_vec(ENV_ID, num_envs=5, num_players=3, draws="auto", opponents="greedy")
-    assert isinstance(env.unwrapped, FiveUpVectorEnv) and env.num_envs == 5
-    assert env.unwrapped.options.num_players == 3 and env.unwrapped.options.draws == "auto"
-    assert env.spec is not None and env.spec.id == ENV_ID
-    env.close()
-    named = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode="vector_entry_point", autoreset_mode="next_step")
-    assert named.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -292,20 +276,6 @@ def test_an_agent_that_answers_wrongly_is_named() -> None:
 
     with pytest.raises(AgentError, match=r"^agent wrong answered with 3 illegal actions: match 1 action 120 \(pass\)"):
         FiveUpVectorEnv(8, 2, opponents=Wrong(), seat=1).reset(seed=[1, 2, 3, 4, 5, 6, 7, 8])
-
-
-def test_copies_and_pickles_go_on_alike() -> None:
-    env = FiveUpVectorEnv(6, opponents=[Last(), "random"], **SHORT)
-    observation, _ = env.reset(seed=0)
-    for _ in range(10):
-        observation, *_ = env.step(chosen(observation))
-    twins = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
-    for _ in range(40):
-        actions = chosen(observation)
-        observation, rewards, *_ = env.step(actions)
-        for twin in twins:
-            seen, got, *_ = twin.step(actions)
-            assert same_bits(seen["observation"], observation["observation"]) and same_bits(got, rewards)
 
 
 @pytest.mark.slow

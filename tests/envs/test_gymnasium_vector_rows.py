@@ -120,18 +120,6 @@ def test_lone_actions_are_skipped():
         observation, *_ = env.step(observation["action_mask"].argmax(1))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"continue_match": True}, 'continue_match needs episode="round"'),
-        ({"skip_single": True}, 'skip_single needs draws="auto"'),
-    ],
-)
-def test_options_that_need_another(options, message):
-    with pytest.raises(ValueError, match=message):
-        FiveUpVectorEnv(1, 4, **options)
-
-
 def test_state_goes_on_to_the_same_bits():
     def make():
         return FiveUpVectorEnv(24, 4, opponents="greedy", continue_match=True, skip_single=True, **ROUNDS)
@@ -148,9 +136,3 @@ def test_state_goes_on_to_the_same_bits():
     _, seen = run(again, restored, 60)
     for a, b in zip(seen, expected, strict=True):
         assert (a == b).all()
-
-
-def test_a_state_of_other_matches():
-    state = FiveUpVectorEnv(3, 4).state()
-    with pytest.raises(ValueError, match=r"the state of this env has 'games', uint8 \[4, "):
-        FiveUpVectorEnv(4, 4).set_state(state, [])

@@ -24,7 +24,7 @@ from fiveup_env.jit.compilation import JIT_DISABLED
 from fiveup_env.views.observation import units
 from fiveup_env.views.rewards import REWARDS
 from fiveup_env.views.view import View
-from tests.envs.aecs import same
+from tests.envs.environments import same
 from tests.envs.trace import CLOSE, ENDS, Chooser, Ply, Trace, episodes, exact, same_bits, sides_of
 
 SEEDS = (3, 2**64 - 1)

@@ -133,7 +133,7 @@ class Uncopyable(Sound):
 def test_the_agents_of_the_package_pass(agent: str) -> None:
     report = check_agent(agent, matches=2, decisions=15)
     assert {"legal", "hidden", "batch", "match-up"} <= set(report.passed) and not report.skipped
-    assert report.figures["microseconds a decision"] > 0
+    assert report.figures["microseconds per decision"] > 0
     assert "player_" not in str(report) and "ok       hidden" in str(report)
 
 
@@ -149,7 +149,7 @@ def test_an_agent_with_a_memory_of_its_own_passes() -> None:
         (Text(), "legal", "an action is an integer from 0 to 120, not 'greedy'"),
         (Raises(), "legal", "act raises KeyError: 'no such plan'"),
         (Writes(), "unchanged", "changed the view it was shown"),
-        (Unseeded(), "seed", "draw all chance from the seed of reset"),
+        (Unseeded(), "seed", "draw all random numbers from the seed"),
         (Numpys(), "seed", "two answers"),
         (Forgetless(), "seed", "forget everything else there"),
         (Whispers(), "own eyes", "keep what it remembers in the instance"),
@@ -195,4 +195,4 @@ def test_speed_is_that_of_the_agent() -> None:
             return super().act(view)
 
     report = check_agent(Slow(), num_players=2, matches=1, decisions=5, skip=["match-up"])
-    assert report.figures["microseconds a decision"] >= 2000
+    assert report.figures["microseconds per decision"] >= 2000

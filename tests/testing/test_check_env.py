@@ -130,8 +130,8 @@ def test_vectors_pass(mode: str) -> None:
 @pytest.mark.parametrize(
     ("wrapper", "check", "says"),
     [
-        (observing(leak), "hidden", r"sees something else in its observation for player_.*'observation'\]"),
-        (observing(shared), "unchanged", "was changed by later steps"),
+        (observing(leak), "hidden", r"player_. sees something else in its observation .*'observation'\]"),
+        (observing(shared), "unchanged", "changed by later steps"),
         (observing(counting), "unchanged", "two observations in a row differ"),
         (observing(noisy), "seed", "the same seed, two episodes"),
         (observing(lambda env, agent, seen: seen["observation"] + 2), "api", "."),
@@ -141,7 +141,7 @@ def test_vectors_pass(mode: str) -> None:
         (OneDeal, "seed", "six different seeds give the same start"),
         (Chancy, "seed", "the same seed, two episodes"),
         (Deaf, "hidden", "pass options on"),
-        (Uncopied, "copy", "goes on in another way"),
+        (Uncopied, "copy", "continues in another way"),
     ],
 )
 def test_broken_pettingzoo_wrappers_are_named(wrapper: Any, check: str, says: str) -> None:
@@ -187,9 +187,9 @@ class Masked(gymnasium.Wrapper):
     [
         (Peeking, "hidden", "the learner sees something else"),
         (Reused, "unchanged", "changed by later steps"),
-        (NaN, "rewards", "the reward is nan at step 1"),
+        (NaN, "rewards", "the reward is nan for the learner at step 1"),
         (NoSeed, "seed", "the same seed, two episodes"),
-        (Masked, "mask", "two masks at step 1"),
+        (Masked, "mask", "two masks for the learner at step 1"),
     ],
 )
 def test_broken_gymnasium_wrappers_are_named(wrapper: Any, check: str, says: str) -> None:

@@ -11,7 +11,7 @@ from fiveup_env.agents.baseline_kernels import GREEDY, choose_many
 from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.rules.record import Variant
-from tests.envs.vectors import Player
+from tests.envs.environments import Player
 from training._standing import TABLE, Standing, chances_by_opener
 
 

@@ -1,4 +1,4 @@
-"""The native matches as one VecEnv of Stable-Baselines3, with masks where sb3-contrib looks for them."""
+"""Stable-Baselines3: masks where sb3-contrib looks for them, and MaskablePPO on `FiveUpSB3VecEnv` and `FiveUpEnv`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("sb3_contrib")
 
 from sb3_contrib import MaskablePPO  # noqa: E402
+from sb3_contrib.common.maskable.evaluation import evaluate_policy  # noqa: E402
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported  # noqa: E402
+from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor  # noqa: E402
 
+from fiveup_env.envs.gymnasium_single import FiveUpEnv  # noqa: E402
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv  # noqa: E402
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv  # noqa: E402
 from fiveup_env.rules.match import IllegalActionError  # noqa: E402
+from tests.envs.environments import any_legal  # noqa: E402
 from tests.envs.trace import same_bits  # noqa: E402
-from tests.envs.vectors import any_legal  # noqa: E402
 
 COUNT = 6
 SHORT: dict[str, Any] = {"max_rounds": 2, "reward": "points", "opponents": "greedy", "draws": "auto"}
@@ -149,3 +152,40 @@ def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action(policy: str
     for _ in range(50):
         actions, _ = model.predict(observation, action_masks=get_action_masks(env))
         observation, *_ = env.step(actions)
+
+
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"num_players": 2, "episode": "round", "draws": "auto"},
+        {"num_players": 4, "max_rounds": 1, "reward": "points", "opponents": "greedy", "history_length": 6},
+    ],
+    ids=["terminated", "truncated"],
+)
+def test_maskable_ppo_trains_on_single_environments(kwargs: dict[str, Any]) -> None:
+    envs = make_vec_env(FiveUpEnv, n_envs=2, seed=0, env_kwargs={**kwargs, "illegal_action": "raise"})
+    model = MaskablePPO("MultiInputPolicy", envs, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    before = [value.clone() for value in model.policy.parameters()]
+    model.learn(256)
+    after = list(model.policy.parameters())
+    assert all(bool(value.isfinite().all()) for value in after)
+    assert any(bool((one != two).any()) for one, two in zip(before, after, strict=True))
+    assert model.ep_success_buffer  # `is_success` reached SB3
+    returns, lengths = evaluate_policy(model, envs, n_eval_episodes=4, return_episode_rewards=True)
+    assert len(returns) == len(lengths) == 4 and np.isfinite(returns).all()
+
+
+def test_an_end_shows_the_mask_of_the_new_episode() -> None:
+    """With SB3's vector env a policy never meets the all-zero mask of an end; it is in `terminal_observation`."""
+    envs = make_vec_env(FiveUpEnv, n_envs=1, seed=1, env_kwargs={"num_players": 2, "episode": "round"})
+    envs.reset()
+    ends = 0
+    for _ in range(200):
+        masks = np.stack(envs.env_method("action_masks"))
+        assert masks.any()
+        observations, _, dones, infos = envs.step(masks.argmax(1))
+        assert isinstance(observations, dict) and observations["action_mask"].any()
+        if dones[0]:
+            ends += 1
+            assert not infos[0]["terminal_observation"]["action_mask"].any()
+    assert ends > 5

@@ -1,29 +1,32 @@
-"""`FiveUpEnv` plays the same game as `Match`, the right agents play, rewards are right, and nothing hidden is shown."""
+"""`FiveUpEnv` plays the game of `Match`, with the right agents at the right seats; its episodes, ends and errors."""
 
 from __future__ import annotations
 
-import copy
-import random
-from typing import Any
+import re
+from typing import Any, ClassVar
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
 
 from fiveup_env.agents.baselines import Greedy
 from fiveup_env.agents.protocol import AgentError, Policy
-from fiveup_env.envs.env_options import EnvOptions
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
-from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
-from fiveup_env.envs.opponents import GO_ON, LOG
-from fiveup_env.envs.table import Table
-from fiveup_env.envs.transition import TERMINATED
+from fiveup_env.envs.registration import ENV_ID, register_envs
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.views.view import View
-from tests.agents.support import reshuffled
-from tests.envs.singles import Asked, Remembering, episode, legal_action, same
+from tests.envs.environments import Asked, Remembering, episode, legal_action, same
 
+VARIETY: list[dict[str, Any]] = [
+    {"num_players": 2, "opponents": "greedy"},
+    {"num_players": 3, "opponents": ["random", "greedy"], "draws": "auto", "reward": "points"},
+    {"num_players": 4, "partner": "greedy", "episode": "round"},
+    {"num_players": 4, "opponents": Remembering(), "reward": "equity", "max_rounds": 3},
+    {"num_players": 2, "belief": "exact", "hand_size": 2, "max_pip": 3, "target": 11},
+]
 GAMES: list[dict[str, Any]] = [
     {"num_players": players, "reward": reward, "draws": draws, "opponents": opponents}
     for players in (2, 3, 4)
@@ -33,6 +36,9 @@ GAMES: list[dict[str, Any]] = [
         ("equity", "explicit", Remembering()),
     )
 ]
+
+# Two players; player_1 leads. [1|4] counts 5 (R5.2): from 300 raw that is an exact hit (R6.2).
+HIT_AT_ONCE = {"hands": [[(0, 0), (0, 1)], [(1, 4), (6, 6)]], "boneyard": [(2, 3)], "opener": 1}
 
 
 def to_go(match: Match, side: int) -> int:
@@ -125,32 +131,6 @@ def test_a_tied_round_is_nobodys_win() -> None:
     assert info["winner"] is None and info["is_success"] is False
 
 
-def test_it_is_the_game_of_the_vector_env() -> None:
-    """Same seeds, same actions: the same observations, masks, rewards and ends over many episodes."""
-    options: dict[str, Any] = {"num_players": 4, "opponents": ["random", "greedy"], "draws": "auto", "max_rounds": 3}
-    seeds = [5, 6, 2**64 - 1]
-    vector = FiveUpVectorEnv(len(seeds), reward="points", **options)
-    singles = [FiveUpEnv(reward="points", **options) for _ in seeds]
-    observations, infos = vector.reset(seed=seeds)
-    steps: list[Any] = [env.reset(seed=seed) for env, seed in zip(singles, seeds, strict=True)]
-    chance, episodes = np.random.default_rng(2), 0
-    for _ in range(400):
-        for i, step in enumerate(steps):
-            assert np.array_equal(step[0]["observation"], observations["observation"][i])
-            assert np.array_equal(step[0]["action_mask"], observations["action_mask"][i])
-            assert step[-1]["seat"] == infos["seat"][i] and step[-1]["side"] == infos["side"][i]
-        actions = np.array([legal_action(step[-1], chance) for step in steps])
-        observations, rewards, terminated, truncated, infos = vector.step(actions)
-        for i, env in enumerate(singles):
-            steps[i] = env.step(int(actions[i]))
-            assert steps[i][1:4] == (rewards[i], terminated[i], truncated[i])
-            if terminated[i] or truncated[i]:
-                assert np.array_equal(steps[i][0]["observation"], infos["final_obs"][i]["observation"])
-                steps[i] = env.reset()
-                episodes += 1
-    assert episodes > 20
-
-
 def test_compiled_and_asked_agents_play_the_same_game() -> None:
     chance = [np.random.default_rng(3) for _ in range(2)]
     asked = Asked()
@@ -179,7 +159,7 @@ def test_greedy_opponents_are_greedy() -> None:
         assert choices > 50
 
 
-# who plays where
+# the agents around the learner
 
 
 class Named(Policy):
@@ -193,15 +173,16 @@ class Named(Policy):
         return view.legal_actions()[-1]
 
 
-@pytest.mark.parametrize("seat", [0, 1, 2, 3])
-def test_agents_sit_clockwise_from_the_learner(seat: int) -> None:
+@pytest.mark.parametrize(("num_players", "seat"), [(4, 0), (4, 1), (4, 2), (4, 3), (3, 2)])
+def test_agents_sit_clockwise_from_the_learner(num_players: int, seat: int) -> None:
     seats: list[set[int]] = [set(), set(), set()]
     first, second, partner = (Named(one) for one in seats)
-    env = FiveUpEnv(4, opponents=[first, second], partner=partner, seat=seat)
+    env = FiveUpEnv(num_players, opponents=[first, second], partner=partner if num_players == 4 else None, seat=seat)
     _, info = env.reset(seed=4)
     steps = episode(env, info, np.random.default_rng(4))
-    assert seats == [{(seat + 1) % 4}, {(seat + 3) % 4}, {(seat + 2) % 4}]
     assert {step[4]["seat"] for step in steps} == {seat}
+    expected = [1, 3, 2] if num_players == 4 else [1, 2]
+    assert seats[: len(expected)] == [{(seat + ahead) % num_players} for ahead in expected]
 
 
 @pytest.mark.parametrize("seat", [0, 3])
@@ -211,13 +192,6 @@ def test_a_partnership_learns_from_both_its_seats(seat: int) -> None:
     steps = episode(env, info, np.random.default_rng(5))
     assert {step[4]["seat"] for step in steps} == {seat, (seat + 2) % 4}
     assert {step[4]["side"] for step in steps} == {seat % 2}
-
-
-def test_three_players_sit_clockwise_too() -> None:
-    seats: list[set[int]] = [set(), set()]
-    env = FiveUpEnv(3, opponents=[Named(one) for one in seats], seat=2)
-    episode(env, env.reset(seed=6)[1], np.random.default_rng(6))
-    assert seats == [{0}, {1}]
 
 
 def test_opponents_can_be_changed_between_episodes() -> None:
@@ -235,14 +209,23 @@ def test_opponents_can_be_changed_between_episodes() -> None:
     assert same(episode(env, start[1], np.random.default_rng(8)), episode(greedy, start[1], np.random.default_rng(8)))
 
 
-def test_agents_are_copies_of_their_own() -> None:
-    agent = Remembering()
+class Counted(Remembering):
+    """Lists its copies."""
+
+    everyone: ClassVar[list[Remembering]] = []
+
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self.everyone.append(self)
+
+
+def test_every_seat_gets_a_copy_of_its_agent() -> None:
+    agent = Counted()
     env = FiveUpEnv(3, opponents=agent)
     _, info = env.reset(seed=8)
     episode(env, info, np.random.default_rng(8))
     assert not hasattr(agent, "asked")
-    asked = [other.asked for other in env._agents if isinstance(other, Remembering)]
-    assert len(asked) == 2 and all(asked)
+    assert len({id(each) for each in Counted.everyone}) == 2 and all(each.asked for each in Counted.everyone)
 
 
 class Wrong:
@@ -289,69 +272,104 @@ def test_agents_are_not_asked_for_a_lone_action() -> None:
     assert [seat for seat, _ in told["actions"]] == [0, 1, 1, 1]
 
 
-# a full log
+# episodes, ends and errors
 
 
-def test_more_happens_than_one_call_can_log() -> None:
-    """A table without a learner plays a whole match, in several calls, and loses nothing of it."""
-    table = Table(EnvOptions(4))
+def test_the_seat_option() -> None:
+    env = FiveUpEnv(3)
+    seats = [env.reset(seed=seed)[1]["seat"] for seed in range(40)]
+    assert set(seats) == {0, 1, 2}
+    assert [env.reset(seed=seed, options={"seat": 1})[1]["seat"] for seed in range(5)] == [1] * 5
+    assert [env.reset(seed=seed)[1]["seat"] for seed in range(5)] == seats[:5]
+    fixed = FiveUpEnv(3, seat=2)
+    assert {fixed.reset(seed=seed)[1]["seat"] for seed in range(10)} == {2}
+    assert {fixed.reset(seed=seed, options={"seat": "random"})[1]["seat"] for seed in range(40)} == {0, 1, 2}
+
+
+def test_an_episode_that_ends_before_the_learner_decides_is_none() -> None:
+    env = FiveUpEnv(2, opponents="greedy", seat=0, starting_scores=(300, 300))
+    with pytest.raises(ValueError, match="ends before the learner is to act"):
+        env.reset(options={"deal": HIT_AT_ONCE})
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+    skipped = 0
+    for seed in range(60):
+        _, info = env.reset(seed=seed)
+        assert info["action_mask"].any() and env.match.winner is None
+        skipped += env.match.seed != seed
+        again = env.match
+        env.reset(seed=seed)
+        assert env.match == again
+    assert 0 < skipped < 60
+
+
+@pytest.mark.parametrize("kind", VARIETY, ids=str)
+def test_an_illegal_action_ends_the_episode(kind: dict[str, Any]) -> None:
+    env = FiveUpEnv(**kind)
+    observation, info = env.reset(seed=3)
+    before = env.match
+    for wrong in (-1, 121, 1.0, "28", None, True, [3], np.array([3, 4])):
+        with pytest.raises(ValueError, match="an action is an integer from 0 to 120, not"):
+            env.step(wrong)
+    action = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    last, reward, terminated, truncated, at_end = env.step(action)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert at_end["illegal_action"] == action and at_end["winner"] is None and at_end["is_success"] is False
+    assert at_end["events"] == at_end["actions"] == ()
+    assert np.array_equal(last["observation"], observation["observation"])
+    assert not last["action_mask"].any() and not at_end["action_mask"].any() and not env.action_masks().any()
+    assert env.match == before
+    with pytest.raises(ResetNeeded):
+        env.step(action)
+    assert env.reset()[1]["action_mask"].any()
+
+
+def test_step_wants_an_episode() -> None:
+    env = FiveUpEnv(2, episode="round", render_mode="ansi")
+    for call in (lambda: env.step(0), env.render, lambda: env.match):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+            call()
+    assert not env.action_masks().any()
+    info = env.reset(seed=6)[1]
+    episode(env, info, np.random.default_rng(6))
+    with pytest.raises(ResetNeeded):
+        env.step(0)
+
+
+def test_render_shows_no_hidden_hand() -> None:
+    env = FiveUpEnv(render_mode="ansi")
+    _, info = env.reset(seed=14)
+    text = env.render()
+    assert text is not None
+    for seat, hand in enumerate(env.match.hands):
+        shown = f"player_{seat}* {' '.join(f'[{low}|{high}]' for low, high in hand)}" in text
+        assert shown == (seat == info["seat"])
+    with pytest.warns(UserWarning, match='render_mode="ansi"'):
+        assert FiveUpEnv().render() is None
+
+
+# checks of the libraries
+
+
+def test_gymnasium_check() -> None:
+    """With rendering; `check_env` of this package runs it for more kinds."""
+    register_envs()
+    check_env(gymnasium.make(ENV_ID, render_mode="ansi").unwrapped)
+
+
+@pytest.mark.filterwarnings("ignore:Your observation belief has an unconventional shape:UserWarning")
+@pytest.mark.parametrize("kind", VARIETY, ids=str)
+def test_sb3_check(kind: dict[str, Any]) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
     for seed in range(3):
-        assert table.begin([Greedy()] * 4, seed, 0) == TERMINATED
-        match = Match(4, seed=seed)
-        assert len(table.actions) > LOG
-        assert table.events == [event for seat, action in table.actions for event in match.play(action)]
-        assert table.winner == match.winner is not None
-
-
-# nothing hidden
+        env = FiveUpEnv(**kind)
+        env.action_space.seed(seed)
+        checker.check_env(env, warn=True)
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_nothing_hidden_is_shown(num_players: int) -> None:
-    """Whatever the seat cannot know (R2.2, D6) changes places: observation, mask, infos and text stay as they are."""
-    env = FiveUpEnv(num_players, history_length=12, opponents="greedy", render_mode="ansi")
-    chance, shuffle = np.random.default_rng(9), random.Random(9)
-    changed = 0
-    for seed in range(3):
-        observation, info = env.reset(seed=seed)
-        over = False
-        while not over:
-            other = copy.deepcopy(env)
-            other._table._table["game"][0] = reshuffled(env.match, shuffle).game
-            changed += other.match.hands != env.match.hands
-            other._table.play(GO_ON)  # writes what is seen anew; nobody moves while the learner is to act
-            assert same(other._table.observation(), observation)
-            kept = {"actions": info["actions"], "events": info["events"]}  # of before
-            assert same(other._info() | kept, info)
-            assert other.render() == env.render()
-            observation, _, over, _, info = env.step(legal_action(info, chance))
-    assert changed > 100
-
-
-def test_the_seat_sees_its_own_hand() -> None:
-    """The leak test would notice: a tile of the own hand that changes places shows."""
-    env = FiveUpEnv(2, seat=0)
-    hands = [[(0, 0), (1, 1)], [(2, 2), (3, 3)]]
-    seen = []
-    for first, second in ((hands[0], hands[1]), (hands[1], hands[0])):
-        deal = {"hands": [first, second], "boneyard": [(4, 4)], "opener": 0}
-        seen.append(env.reset(seed=0, options={"deal": deal})[0])
-    assert not same(*seen)
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_actions_of_agents_do_not_depend_on_what_is_hidden_from_them(num_players: int) -> None:
-    """Compiled agents get the whole record: they must choose the same whatever they cannot see."""
-    shuffle = random.Random(10)
-    for opponents in ("random", "greedy"):
-        env = FiveUpEnv(num_players, opponents=opponents, illegal_action="raise")
-        for seed in range(40):
-            match = Match(num_players, seed=seed)
-            seat = (match.turn + 1) % num_players
-            firsts = set()
-            for _ in range(5):
-                # The agent leads. What it cannot see, the learner's hand included, is different every time.
-                other = reshuffled(match, shuffle)
-                _, info = env.reset(seed=seed, options={"deal": other, "seat": seat})
-                firsts.add(info["actions"][0])
-            assert len(firsts) == 1
+def test_the_documented_lengths_are_the_real_ones(num_players: int) -> None:
+    documented = re.search(r"F = (\d+), (\d+), (\d+) for 2, 3, 4 players", FiveUpEnv.__doc__ or "")
+    assert documented is not None
+    space = FiveUpEnv(num_players).observation_space["observation"]
+    assert space.shape == (int(documented[num_players - 1]),)
