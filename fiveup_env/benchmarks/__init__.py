@@ -1,1 +1,1 @@
-"""How fast it is, measured beside what others reach on the same machine at the same time."""
+"""Speed of the environments, compared with memory copies and other libraries in the same run."""

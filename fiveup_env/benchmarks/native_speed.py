@@ -1,7 +1,8 @@
-"""Cases of the compiled game: the rules alone, with mask and observation, as vector env; and the roof over them."""
+"""Cases of the compiled game: rules alone, with mask and observation, as vector env; and memory copies as the limit."""
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import cycle
@@ -10,99 +11,131 @@ from typing import Any
 import numba
 import numpy as np
 
-from fiveup_env.benchmarks.random_play_kernels import (
-    begin_all,
-    choose_at_random,
-    play_rules,
-    play_with_mask,
-    play_with_observation,
-    scramble,
-)
+from fiveup_env.agents.baseline_kernels import random_action
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
+from fiveup_env.envs.self_play_vector_kernels import CHECKED, CHECKED_BYTES
 from fiveup_env.envs.step_arrays import FACTS
+from fiveup_env.jit.compilation import borrowed, entry, kernel, prefetch, uint64
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.record import GAME, Variant, new_games
+from fiveup_env.rules.random import GOLDEN, mix
+from fiveup_env.rules.record import GAME, MATCH_OVER, Game, Variant, new_games, start_match
+from fiveup_env.rules.turn import step, write_mask
 from fiveup_env.views.observation import observation_size
+from fiveup_env.views.observation_kernels import write_seat_to_act
 
 DTYPES = (np.float32, np.uint8)
 STEP_ONLY = "step() alone"
 CORES = "arithmetic in registers"
 SCRAMBLES = 1 << 18
-# A rollout buffer of this size does not fit into any cache.
-STREAM_BYTES = 256 * 2**20
+STREAM_BYTES = 256 * 2**20  # a rollout buffer that fits into no cache
+
+
+@kernel
+def step_at_random(game: Game, state: Any) -> None:
+    """Play a uniformly random legal action; a finished match is followed by another."""
+    key = mix(state)
+    step(game, random_action(game, key))
+    if game.phase == MATCH_OVER:
+        start_match(game, key)
+
+
+@entry
+def start_matches_from(games: np.ndarray, state: Any) -> None:
+    """Start every match with a seed derived from `state`."""
+    for i in range(len(games)):
+        state = uint64(state) + GOLDEN
+        start_match(games[i], mix(state))
+
+
+@entry
+def play_rules(games: np.ndarray, sweeps: int, state: Any) -> int:
+    """Play `sweeps` random steps in every match, one match after the other; returns the next random state."""
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            step_at_random(games[i], state)
+    return state
+
+
+@entry
+def play_with_mask(games: np.ndarray, sweeps: int, state: Any, mask: np.ndarray) -> int:
+    """`play_rules` that also writes the mask of the seat to act, int8 [N, 121]."""
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            step_at_random(games[i], state)
+            write_mask(games[i], mask[i])
+    return state
+
+
+@entry
+def play_with_observation(
+    games: np.ndarray,
+    sweeps: int,
+    state: Any,
+    mask: np.ndarray,
+    observation: np.ndarray,
+) -> int:
+    """`play_with_mask` that also writes the observation of the seat to act (see `write_seat_to_act`)."""
+    games, mask, observation = borrowed(games), borrowed(mask), borrowed(observation)
+    state = uint64(state)
+    for _ in range(sweeps):
+        for i in range(len(games)):
+            state += GOLDEN
+            game = games[i]
+            step_at_random(game, state)
+            write_seat_to_act(game, observation[i], mask[i])
+    return state
+
+
+@entry(parallel=True)
+def scramble(words: np.ndarray, times: int) -> None:
+    """Divide `times` mixing steps among the words, uint64 [threads], with one thread per word."""
+    for i in numba.prange(len(words)):
+        word = words[i]
+        for _ in range(times // len(words)):
+            word = mix(word + GOLDEN)
+        words[i] = word
+
+
+@entry
+def choose_at_random(games: np.ndarray, state: Any, actions: np.ndarray) -> int:
+    """Write a uniformly random legal action for every match, int64 [N]; returns the next random state."""
+    games, actions, state = borrowed(games), borrowed(actions), uint64(state)
+    for i in range(len(games)):
+        prefetch(games, i + CHECKED, CHECKED_BYTES)
+        state += GOLDEN
+        actions[i] = random_action(games[i], mix(state))
+    return state
 
 
 def bytes_per_step(num_players: int, dtype: type) -> int:
-    """What a step of the vector env writes for one match: observation, mask and the small arrays."""
+    """Bytes that a step of the vector env writes per match: observation, mask and the small arrays."""
     return observation_size(num_players) * np.dtype(dtype).itemsize + NUM_ACTIONS + FACTS.itemsize
 
 
-class Loop:
-    """Random play of N matches inside compiled code."""
-
-    def __init__(self, count: int, num_players: int) -> None:
-        self.games = new_games(count, Variant(num_players))
-        self.state = np.uint64(1)
-        begin_all(self.games, self.state)
-        self.mask = np.zeros((count, NUM_ACTIONS), np.int8)
-
-    def rules(self, sweeps: int, clock: Clock) -> None:
-        """Steps alone, choosing the action included."""
-        self.state = np.uint64(play_rules(self.games, sweeps, self.state))
-
-    def with_mask(self, sweeps: int, clock: Clock) -> None:
-        """And the mask."""
-        self.state = np.uint64(play_with_mask(self.games, sweeps, self.state, self.mask))
-
-    def with_observation(self, dtype: type) -> Callable[[int, Clock], None]:
-        """And the observation."""
-        count, players = len(self.games), int(self.games["num_players"][0])
-        observation: np.ndarray = np.zeros((count, observation_size(players)), dtype)
-
-        def run(sweeps: int, clock: Clock) -> None:
-            state = play_with_observation(self.games, sweeps, self.state, self.mask, observation)
-            self.state = np.uint64(state)
-
-        return run
-
-
-class EnvLoop:
-    """Random play of a vector env from Python: choose in one compiled call, step in another.
-
-    Args:
-        env: the vector env.
-        outs: arrays that the steps write into, in turn; None for the two sets of the env.
-    """
-
-    def __init__(self, env: SelfPlayVectorEnv, outs: list[Any] | None = None) -> None:
-        self.env = env
-        self.outs: Iterator[Any] = cycle(outs or [None])
-        self.actions = np.zeros(env.num_matches, np.int64)
-        self.state = np.uint64(1)
-        env.reset(0)
-
-    def __call__(self, calls: int, clock: Clock) -> Seconds:
-        """So many steps; the time that `step` takes is told apart."""
-        env, actions, outs, inside = self.env, self.actions, self.outs, 0.0
-        for _ in range(calls):
-            self.state = np.uint64(choose_at_random(env.games, self.state, actions))
-            begun = clock()
-            env.step(actions, out=next(outs))
-            inside += clock() - begun
-        return {STEP_ONLY: inside}
-
-
 def kernel_cases(num_players: int, count: int) -> Iterator[Case]:
-    """Random play inside compiled code."""
-    facts = {"players": num_players, "matches": count, "threads": 1}
-    loop = Loop(count, num_players)
-    yield Case("rules", loop.rules, count, facts)
-    yield Case("rules, mask", loop.with_mask, count, facts | {"bytes": NUM_ACTIONS})
+    """Random play of `count` matches inside compiled code; all cases play on in the same matches."""
+    games, state = new_games(count, Variant(num_players)), np.uint64(1)
+    start_matches_from(games, state)
+    mask = np.zeros((count, NUM_ACTIONS), np.int8)
+
+    def case(name: str, play: Callable[..., int], *written: np.ndarray) -> Case:
+        def run(sweeps: int, clock: Clock) -> None:
+            nonlocal state
+            state = np.uint64(play(games, sweeps, state, *written))
+
+        size = {"bytes": sum(array.nbytes for array in written) // count} if written else {}
+        return Case(name, run, count, {"players": num_players, "matches": count, "threads": 1} | size)
+
+    yield case("rules", play_rules)
+    yield case("rules, mask", play_with_mask, mask)
     for dtype in DTYPES:
-        written = NUM_ACTIONS + observation_size(num_players) * np.dtype(dtype).itemsize
-        name = f"rules, mask, observation {np.dtype(dtype).name}"
-        yield Case(name, loop.with_observation(dtype), count, facts | {"bytes": written})
+        observation: np.ndarray = np.zeros((count, observation_size(num_players)), dtype)
+        yield case(f"rules, mask, observation {observation.dtype}", play_with_observation, mask, observation)
 
 
 def env_case(
@@ -115,19 +148,19 @@ def env_case(
     stream: bool = False,
     one_set: bool = False,
 ) -> Case:
-    """The vector env as a user steps it.
+    """The vector env as a user steps it: one compiled call chooses, then `step` plays and is also timed alone.
 
     Args:
         num_players, count, dtype, draws, threads: see `SelfPlayVectorEnv`.
-        stream: write into a rollout buffer that is larger than every cache, step after step.
-        one_set: write into one set of arrays again and again, as suits a learner that copies what it keeps; else the
-            two sets of the env take turns.
+        stream: write into a rollout buffer that is larger than every cache, one step after the other.
+        one_set: write into one set of arrays at every step, for a learner that copies the data it keeps; by default
+            the two sets of the env take turns.
     """
     env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype, draws=draws, threads=threads)
     written = bytes_per_step(num_players, dtype)
     name = f"vector env {np.dtype(dtype).name}"
     name += ", auto draws" * (draws == "auto") + f", {threads} threads" * (threads > 1)
-    outs = None
+    outs: list[Any] = [None]  # the two sets of the env
     if one_set:
         name += ", one set of arrays"
         outs = [env.arrays()]
@@ -137,12 +170,25 @@ def env_case(
         observations: np.ndarray = np.ones((length, count, env.observation_size), dtype)
         masks = np.ones((length, count, NUM_ACTIONS), np.int8)
         outs = [replace(env.arrays(), observation=observations[t], action_mask=masks[t]) for t in range(length)]
-    facts = {"players": num_players, "matches": count, "threads": threads, "bytes": written}
-    return Case(name, EnvLoop(env, outs), count, facts)
+    targets: Iterator[Any] = cycle(outs)
+    actions, state = np.zeros(count, np.int64), np.uint64(1)
+    env.reset(0)
+
+    def run(calls: int, clock: Clock) -> Seconds:
+        nonlocal state
+        inside = 0.0
+        for _ in range(calls):
+            state = np.uint64(choose_at_random(env.games, state, actions))
+            begun = clock()
+            env.step(actions, out=next(targets))
+            inside += clock() - begun
+        return {STEP_ONLY: inside}
+
+    return Case(name, run, count, {"players": num_players, "matches": count, "threads": threads, "bytes": written})
 
 
 def roof_case(num_players: int, count: int, dtype: type, *, stream: bool = False) -> Case:
-    """The bytes of a step written by a plain memory copy: to the same two buffers in turn, or through a long one."""
+    """Memory copy of the bytes of a step, to two buffers in turn or through a rollout buffer."""
     written = bytes_per_step(num_players, dtype)
     source = np.ones(written * count, np.uint8)
     length = max(2, STREAM_BYTES // source.nbytes) if stream else 2
@@ -157,7 +203,7 @@ def roof_case(num_players: int, count: int, dtype: type, *, stream: bool = False
 
 
 def cores_case(threads: int) -> Case:
-    """Arithmetic that touches no memory: what a second thread brings on this machine at best."""
+    """Arithmetic without memory access: upper limit for the gain of a second thread on this machine."""
     words = np.arange(threads, dtype=np.uint64)
 
     def run(calls: int, clock: Clock) -> None:
@@ -170,23 +216,19 @@ def cores_case(threads: int) -> Case:
     return Case(f"{CORES}, {threads} threads", run, SCRAMBLES, {"threads": threads})
 
 
-def memory_per_match(num_players: int, dtype: type, count: int = 4096) -> float:
-    """Bytes that a vector env takes for each match, all arrays included, as tracemalloc counts them."""
-    import tracemalloc
-
+def memory_use(num_players: int, count: int = 4096) -> dict[str, float]:
+    """Bytes of a match: its record, and all arrays of a vector env with each dtype as tracemalloc counts them."""
+    found = {"record of a match": float(GAME.itemsize)}
     running = tracemalloc.is_tracing()
     tracemalloc.start()
     try:
-        before, _ = tracemalloc.get_traced_memory()
-        env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype)
-        after, _ = tracemalloc.get_traced_memory()
+        for dtype in DTYPES:
+            before, _ = tracemalloc.get_traced_memory()
+            env = SelfPlayVectorEnv(count, num_players=num_players, dtype=dtype)
+            after, _ = tracemalloc.get_traced_memory()
+            found[f"vector env, per match, {np.dtype(dtype).name}"] = (after - before) / env.num_matches
+            del env
     finally:
         if not running:
             tracemalloc.stop()
-    assert len(env.games) == count
-    return (after - before) / count
-
-
-def record_size() -> int:
-    """Bytes of the record of one match."""
-    return GAME.itemsize
+    return found

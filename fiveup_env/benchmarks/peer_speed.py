@@ -1,36 +1,134 @@
-"""The same random play in other libraries: tensor or observation and mask as NumPy arrays at every decision.
+"""Random play through the AEC loop and in other libraries: observation and mask as NumPy arrays at every decision.
 
-A peer that is not installed is named and left out. What chance does before the first decision (the deal) is not on the
-clock where the library lets us copy a dealt state; what it does later is.
+A library that is not installed is named and left out. The deal before the first decision is not timed where the library
+can copy a dealt state; later chance events are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
 
 from fiveup_env.benchmarks.timing import Case, Clock
+from fiveup_env.fiveup_v0 import raw_env
 
 OPEN_SPIEL = ("spades", "euchre", "hearts", "bridge(use_double_dummy_result=false)", "skat", "python_team_dominoes")
-"""Card games with hidden hands for three and four, of which a survey of all games with hidden information in C++ for
-three and more found none that is faster and has tensors of a hundred values or more; and the only dominoes for four."""
+"""The fastest C++ games with hidden hands for three and more players and at least a hundred values in the tensor, and
+the only dominoes for four players."""
 RLCARD = ("gin-rummy", "uno", "doudizhu")
 PGX = ("sparrow_mahjong", "backgammon", "leduc_holdem")
 PGX_MATCHES = 1024
 DEALS = 64
 
 
+class EmptyAEC(AECEnv[str, dict[str, Any], int]):
+    """Environment with the game's agents and spaces whose step only turns to the next agent.
+
+    `observe` always returns the same arrays, so this is an upper limit for the speed of any environment.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"name": "empty_v0", "render_modes": [], "is_parallelizable": True}
+
+    def __init__(self, num_players: int = 4) -> None:
+        super().__init__()
+        game = raw_env(num_players=num_players)
+        game.reset(seed=0)
+        self.possible_agents = game.possible_agents
+        self.observation_spaces = game.observation_spaces
+        self.action_spaces = game.action_spaces
+        self.render_mode = None
+        self._seen = game.observe(game.agent_selection)
+        self._next = dict(zip(self.possible_agents, self.possible_agents[1:] + self.possible_agents[:1], strict=True))
+
+    def observation_space(self, agent: str) -> Any:
+        """As in the game."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """As in the game."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin with the first agent."""
+        self.agents = self.possible_agents[:]
+        self.agent_selection = self.agents[0]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+
+    def observe(self, agent: str) -> dict[str, Any]:
+        """Return the same arrays every time."""
+        return self._seen
+
+    def step(self, action: int) -> None:
+        """Turn to the next agent."""
+        self.agent_selection = self._next[self.agent_selection]
+
+
+def in_wrappers(env: AECEnv) -> AECEnv:
+    """PettingZoo's usual wrappers, as in `fiveup_v0.env`."""
+    env = wrappers.TerminateIllegalWrapper(env, illegal_reward=-1)
+    env = wrappers.AssertOutOfBoundsWrapper(env)
+    return wrappers.OrderEnforcingWrapper(env)
+
+
+def play_aec(env: AECEnv, steps: int) -> None:
+    """Play `steps` agent-steps in the plain loop: `last()`, a uniformly random legal action, `step`.
+
+    Dead steps count as steps, and resets are part of the work.
+    """
+    random = Random(0).random
+    env.reset(seed=0)
+    for _ in range(steps):
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            env.step(None)
+            if not env.agents:
+                env.reset()
+            continue
+        legal = observation["action_mask"].nonzero()[0]
+        env.step(int(legal[int(random() * len(legal))]))
+
+
+def aec_cases(num_players: int = 4) -> Iterator[Case]:
+    """Our own and the empty AEC environment, raw and in PettingZoo's wrappers."""
+    for name, make in (("five up", raw_env), ("empty", EmptyAEC)):
+        facts = {"players": num_players}
+        yield _aec(f"AEC {name}, raw", make(num_players=num_players), facts)
+        yield _aec(f"AEC {name}, wrapped", in_wrappers(make(num_players=num_players)), facts)
+
+
+def hanabi_case(name: str) -> Case:
+    """PettingZoo's hanabi: `hanabi_v5.raw_env` or `hanabi_v5.env`."""
+    from pettingzoo.classic import hanabi_v5
+
+    make = hanabi_v5.raw_env if name.endswith("raw_env") else hanabi_v5.env
+    return _aec(f"PettingZoo {name}", make(), {"peer": "pettingzoo"})
+
+
+def _aec(name: str, env: AECEnv, facts: dict[str, Any]) -> Case:
+    def run(calls: int, clock: Clock) -> None:
+        play_aec(env, calls)
+
+    return Case(name, run, facts=facts)
+
+
 def peer_cases() -> tuple[list[Case], list[str]]:
-    """Cases of the peers that are there, and what to say of those that are not."""
+    """Cases of the installed libraries, and a line for each one that is missing or failed."""
     cases: list[Case] = []
     missing: list[str] = []
     for package, names, make in (
         ("pyspiel", OPEN_SPIEL, _open_spiel),
-        ("shimmy", ("hanabi_v5.raw_env", "hanabi_v5.env"), _hanabi),
+        ("shimmy", ("hanabi_v5.raw_env", "hanabi_v5.env"), hanabi_case),
         ("rlcard", RLCARD, _rlcard),
         ("pgx", PGX, _pgx),
     ):
@@ -40,32 +138,34 @@ def peer_cases() -> tuple[list[Case], list[str]]:
         for name in names:
             try:
                 cases.append(make(name))
-            except Exception as error:  # whatever another library raises: it is named, the others run
+            except Exception as error:  # any error of another library: name it and run the others
                 missing.append(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:100]}")
     return cases, missing
 
 
 def _open_spiel(name: str) -> Case:
     import pyspiel
+    from open_spiel.python.observation import make_observation
 
     if name.startswith("python_"):
         import_module(f"open_spiel.python.games.{name.removeprefix('python_')}")  # registers it
     game = pyspiel.load_game(name)
     random = Random(0)
-    seen, num_actions = _tensor_writer(game), game.num_distinct_actions()
-    deals = [_dealt(game, random) for _ in range(DEALS)]
+    recall = not game.get_type().provides_observation_tensor
+    seen = make_observation(game, pyspiel.IIGObservationType(perfect_recall=recall))
+    num_actions = game.num_distinct_actions()
+    deals = [_after_chance(game.new_initial_state(), random) for _ in range(DEALS)]
 
     def run(calls: int, clock: Clock) -> None:
         state, number = deals[0].clone(), 0
         for _ in range(calls):
-            while state.is_chance_node():
-                _by_chance(state, random)
+            _after_chance(state, random)
             if state.is_terminal():
                 number += 1
                 state = deals[number % DEALS].clone()
             player = state.current_player()
             seen.set_from(state, player)
-            # Faster than `legal_actions_mask`, a list as long as there are actions.
+            # Faster than `legal_actions_mask`, a list with one element per action.
             legal = state.legal_actions()
             mask = np.zeros(num_actions, np.int8)
             mask[legal] = 1
@@ -77,38 +177,11 @@ def _open_spiel(name: str) -> Case:
     return Case(f"OpenSpiel {plain} ({language}), tensor and mask", run, facts=facts)
 
 
-def _tensor_writer(game: Any) -> Any:
-    """Writes the tensor of a player into a NumPy array without a detour over lists."""
-    import pyspiel
-    from open_spiel.python.observation import make_observation
-
-    recall = not game.get_type().provides_observation_tensor
-    return make_observation(game, pyspiel.IIGObservationType(perfect_recall=recall))
-
-
-def _dealt(game: Any, random: Random) -> Any:
-    state = game.new_initial_state()
+def _after_chance(state: Any, random: Random) -> Any:
     while state.is_chance_node():
-        _by_chance(state, random)
+        outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+        state.apply_action(random.choices(outcomes, weights)[0])
     return state
-
-
-def _by_chance(state: Any, random: Random) -> None:
-    outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-    state.apply_action(random.choices(outcomes, weights)[0])
-
-
-def _hanabi(name: str) -> Case:
-    from pettingzoo.classic import hanabi_v5
-
-    from fiveup_env.benchmarks.aec_speed import agent_steps_per_second
-
-    env = hanabi_v5.raw_env() if name.endswith("raw_env") else hanabi_v5.env()
-
-    def run(calls: int, clock: Clock) -> None:
-        agent_steps_per_second(env, calls)
-
-    return Case(f"PettingZoo {name}", run, facts={"peer": "pettingzoo"})
 
 
 def _rlcard(name: str) -> Case:
@@ -154,5 +227,5 @@ def _pgx(name: str) -> Case:
             kept[:] = turn_compiled(*kept)
             np.asarray(kept[0].observation), np.asarray(kept[0].legal_action_mask)
 
-    # Its own threads do the work.
+    # JAX uses its own threads.
     return Case(f"Pgx {name} on CPU, {PGX_MATCHES} matches", run, PGX_MATCHES, {"peer": "pgx", "threads": "its own"})

@@ -1,8 +1,7 @@
-"""What share of a training iteration the environment takes: MaskablePPO of sb3-contrib over the native VecEnv."""
+"""Share of a training iteration that the environment takes: MaskablePPO of sb3-contrib on the native VecEnv."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -12,16 +11,16 @@ NETWORK = (128, 128)
 EPOCHS = 4
 BATCH = 2048
 PARTS = ("environment", "network", "rest of the collection", "training")
+"""Stepping the environment and fetching masks, forward passes, other work of SB3 during collection, and training."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """Where the time of an iteration goes.
+    """Time of training iterations by part.
 
     Attributes:
         matches, steps: size of a rollout.
-        seconds: part -> seconds of an iteration, one value each; parts: stepping the environment and fetching masks,
-            the network's forward passes, what SB3 does beside these while it collects, and the training.
+        seconds: part (see `PARTS`) -> seconds, one value per iteration.
     """
 
     matches: int
@@ -34,9 +33,14 @@ class Shares:
         return [sum(parts) for parts in zip(*self.seconds.values(), strict=True)]
 
     def share(self, *parts: str) -> float:
-        """Median share of an iteration that these parts take."""
+        """Median share of these parts in an iteration."""
         summed = [sum(taken) for taken in zip(*(self.seconds[part] for part in parts), strict=True)]
         return median(part / whole for part, whole in zip(summed, self.whole, strict=True))
+
+    def rows(self) -> dict[str, float]:
+        """Share of every part, and of the collection without the network."""
+        found = {part: self.share(part) for part in self.seconds}
+        return found | {"collection without network": self.share("environment", "rest of the collection")}
 
     @property
     def samples_per_second(self) -> float:
@@ -45,44 +49,22 @@ class Shares:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and text for JSON."""
+        rows = self.rows()
         return {
             "matches": self.matches,
             "steps": self.steps,
             "network": list(NETWORK),
             "epochs": EPOCHS,
             "batch": BATCH,
-            "shares": {part: self.share(part) for part in self.seconds},
-            "collection without network": self.share("environment", "rest of the collection"),
+            "shares": {part: rows[part] for part in self.seconds},
+            "collection without network": rows["collection without network"],
             "samples per second": self.samples_per_second,
             "seconds": self.seconds,
         }
 
 
-class Stopwatch:
-    """Adds up the time that functions take."""
-
-    def __init__(self) -> None:
-        self.taken = 0.0
-
-    def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, timed."""
-
-        def timed(*given: Any, **named: Any) -> Any:
-            begun = perf_counter()
-            result = function(*given, **named)
-            self.taken += perf_counter() - begun
-            return result
-
-        return timed
-
-    def read(self) -> float:
-        """Seconds since the last reading."""
-        taken, self.taken = self.taken, 0.0
-        return taken
-
-
 def measure_shares(num_players: int = 4, matches: int = 1024, steps: int = 16, iterations: int = 3) -> Shares:
-    """Train for some iterations and time the parts; one torch thread, the first iteration does not count.
+    """Train with one torch thread and time the parts of each iteration; one more iteration warms up.
 
     Raises:
         ImportError: if torch, stable-baselines3 or sb3-contrib is missing.
@@ -112,21 +94,30 @@ def measure_shares(num_players: int = 4, matches: int = 1024, steps: int = 16, i
 
 
 def _timed(model: Any, env: Any, matches: int, steps: int, iterations: int) -> Shares:
-    watches = {name: Stopwatch() for name in ("environment", "network", "collection", "training")}
-    env.step_wait = watches["environment"].around(env.step_wait)
-    env.env_method = watches["environment"].around(env.env_method)
-    for name in ("forward", "predict_values"):
-        setattr(model.policy, name, watches["network"].around(getattr(model.policy, name)))
-    model.collect_rollouts = watches["collection"].around(model.collect_rollouts)
-    model.train = watches["training"].around(model.train)
+    taken: dict[str, float] = {}
+
+    def time(owner: Any, method: str, part: str) -> None:
+        function = getattr(owner, method)
+
+        def timed(*given: Any, **named: Any) -> Any:
+            begun = perf_counter()
+            result = function(*given, **named)
+            taken[part] = taken.get(part, 0.0) + perf_counter() - begun
+            return result
+
+        setattr(owner, method, timed)
+
+    time(env, "step_wait", "environment")
+    time(env, "env_method", "environment")
+    time(model.policy, "forward", "network")
+    time(model.policy, "predict_values", "network")
+    time(model, "collect_rollouts", "collection")
+    time(model, "train", "training")
     seconds: dict[str, list[float]] = {part: [] for part in PARTS}
     for iteration in range(iterations + 1):
+        taken.clear()
         model.learn(matches * steps, reset_num_timesteps=iteration == 0)
-        taken = {name: watch.read() for name, watch in watches.items()}
-        if iteration:
-            rest = taken["collection"] - taken["environment"] - taken["network"]
-            for part, value in zip(
-                PARTS, (taken["environment"], taken["network"], rest, taken["training"]), strict=True
-            ):
-                seconds[part].append(value)
+        taken["rest of the collection"] = taken["collection"] - taken["environment"] - taken["network"]
+        for part in PARTS:
+            seconds[part] += [taken[part]] if iteration else []
     return Shares(matches, steps, seconds)

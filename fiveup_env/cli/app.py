@@ -307,15 +307,15 @@ def bench(
     seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the soak.")] = 0,
 ) -> None:
     """Measure speed, memory and shares of the time, beside a memory copy and other libraries; or soak the rules."""
-    from fiveup_env.benchmarks import benchmark_command as command
+    from fiveup_env.benchmarks import bench as command
 
     clock = "cpu" if cpu else "wall"
     given = {"turns": turns, "seconds": seconds, "clock": clock, "peers": peers, "compiling": compiling}
     try:
         if soak is not None:
-            command.soak_all(soak, seed, progress_bar)
+            command.bench_soak(soak, seed, progress_bar)
         else:
-            command.measure(players, command.checked_sizes(sizes, large), quick, given, json, progress_bar)
+            command.bench_speed(players, command.checked_sizes(sizes, large), quick, given, json, progress_bar)
     except command.BenchError as error:
         raise UsageError(str(error)) from error
 

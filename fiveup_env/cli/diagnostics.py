@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from numba.core import config as numba_config
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from fiveup_env.agents.registry import BUILT_IN, CHECKPOINTS
 from fiveup_env.jit.compilation import JIT_DISABLED, cache_directory
+from fiveup_env.system.machine import package_version
 
 PACKAGES = ("fiveup-env", "numpy", "numba", "gymnasium", "pettingzoo", "stable-baselines3", "sb3-contrib", "torch")
 
@@ -20,7 +20,7 @@ def overview() -> Table:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_row("Python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
     for package in PACKAGES:
-        table.add_row(package, _version(package))
+        table.add_row(package, package_version(package))
     table.add_row("kernels", "plain Python (NUMBA_DISABLE_JIT)" if JIT_DISABLED else "compiled")
     table.add_row("kernel cache", _kernel_cache())
     table.add_section()
@@ -37,10 +37,3 @@ def _kernel_cache() -> str:
         return str(numba_config.CACHE_DIR)
     folder = cache_directory("rules")
     return "none (no folder can be written)" if folder is None else str(Path(folder).parent)
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"

@@ -16,7 +16,7 @@ from fiveup_env.agents.protocol import agent_name
 from fiveup_env.agents.registry import AgentSpec, files_of
 from fiveup_env.evaluation.match_plan import Plan, Results
 from fiveup_env.evaluation.match_play import Progress
-from fiveup_env.evaluation.plan_parts import Folder, Job, installed, play_parts
+from fiveup_env.evaluation.plan_parts import Folder, Job, play_parts
 from fiveup_env.evaluation.ray_parts import over_cluster
 from fiveup_env.evaluation.statistics import (
     METHOD,
@@ -29,6 +29,7 @@ from fiveup_env.evaluation.statistics import (
 )
 from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.record import Variant
+from fiveup_env.system.machine import package_version
 
 MOST_MATCHES = 1_000_000  # where a precision decides
 
@@ -211,7 +212,11 @@ def evaluate(
 
 def _identity(job: Job, plan: Plan) -> dict[str, Any]:
     """What decides the result of a deal: names, contents of checkpoint files, options, the version."""
-    about: dict[str, Any] = {"version": installed("fiveup-env"), "num_players": plan.num_players, "seed": plan.seed}
+    about: dict[str, Any] = {
+        "version": package_version("fiveup-env"),
+        "num_players": plan.num_players,
+        "seed": plan.seed,
+    }
     about |= {"max_rounds": plan.max_rounds, "start": list(plan.start), "strict": job.strict, "timeout": job.timeout}
     for key, spec in (("a", job.a), ("b", job.b)):
         if not isinstance(spec, str | os.PathLike):

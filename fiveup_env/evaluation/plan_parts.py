@@ -18,7 +18,6 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,6 @@ class Job:
 
 Spread = Callable[[Job, list[Plan]], AbstractContextManager[Iterator[Results]]]
 """Has parts played elsewhere: results in order, asked for one by one inside the block."""
-
-
-def installed(package: str) -> str:
-    """The version of a package, for what is written down."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def part_size(a: Agent, b: Agent) -> int:

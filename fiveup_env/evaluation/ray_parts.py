@@ -21,7 +21,8 @@ from fiveup_env.agents.protocol import Agent
 from fiveup_env.agents.registry import CHECKPOINTS, PROGRAM, AgentSpec, make_agent, parse
 from fiveup_env.evaluation.match_plan import Plan, Results
 from fiveup_env.evaluation.match_play import play_matches
-from fiveup_env.evaluation.plan_parts import AHEAD, Job, installed, pickled
+from fiveup_env.evaluation.plan_parts import AHEAD, Job, pickled
+from fiveup_env.system.machine import package_version
 from fiveup_env.system.ray_cluster import ClusterError, connected
 
 RETRIES = 10  # of a part whose worker or node died; an agent that kills its process does so every time
@@ -99,7 +100,7 @@ def over_cluster(address: str, job: Job, parts: list[Plan]) -> Iterator[Iterator
             not be played at all because its process died again and again.
         AgentError: as of `play_parts`.
     """
-    order: Any = Order(replace(job, a=_sent(job.a), b=_sent(job.b)), installed("fiveup-env"))
+    order: Any = Order(replace(job, a=_sent(job.a), b=_sent(job.b)), package_version("fiveup-env"))
     with connected(address, WHAT) as ray:
         yield _in_order(ray, pickled(order), parts)
 
@@ -146,7 +147,7 @@ def _play(order: bytes, part: Plan) -> Results:
 def _made(order: bytes) -> tuple[Job, Agent, Agent]:
     """Once per process: making an agent may take seconds."""
     made: Order = pickle.loads(order)
-    if made.version != (here := installed("fiveup-env")):
+    if made.version != (here := package_version("fiveup-env")):
         raise ClusterError(
             f"node {platform.node()} has fiveup-env {here}, this program {made.version}; install the same"
         )

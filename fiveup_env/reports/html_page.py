@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from fiveup_env.evaluation.plan_parts import installed
 from fiveup_env.reports.tables import Grid
+from fiveup_env.system.machine import describe_machine
 
-PACKAGES = ("fiveup-env", "numpy", "numba")
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2733; --faint: #5b6873; --rule: #d5dce3; --ground: #fff; --panel: #f2f5f7;
 --blue: #1f6fb2; --band: #cfe3f3 }
@@ -31,13 +29,6 @@ svg { width: 100%; min-width: 28rem; height: auto; display: block }
 pre { background: var(--panel); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere }
 .small { color: var(--faint); font-size: .9rem }
 """
-
-
-def machine() -> dict[str, str]:
-    """Where it was measured."""
-    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
-    found["cpus"] = str(os.cpu_count())
-    return found | {package: installed(package) for package in PACKAGES}
 
 
 def page(title: str, body: Iterable[str]) -> str:
@@ -58,7 +49,7 @@ def how_it_was_made(command: str, notes: Iterable[str]) -> str:
         + "<ul>"
         + "".join(f"<li>{escape(line)}</li>" for line in notes)
         + "</ul>"
-        + f'<p class="small">{escape(", ".join(f"{key} {value}" for key, value in machine().items()))}</p>'
+        + f'<p class="small">{escape(", ".join(f"{key} {value}" for key, value in describe_machine().items()))}</p>'
     )
 
 

@@ -18,12 +18,13 @@ from fiveup_env.agents.registry import PAIR
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.statistics import Estimate, mean_share, ratio_of_sums
 from fiveup_env.reports.behaviour_tables import conduct_grids, partners_grid
-from fiveup_env.reports.html_page import how_it_was_made, machine, write_folder
+from fiveup_env.reports.html_page import how_it_was_made, write_folder
 from fiveup_env.reports.html_page import page as whole_page
 from fiveup_env.reports.matchup_table import LUCK_STARTS, figures, notes
 from fiveup_env.reports.plots import curve, histogram, intervals
 from fiveup_env.reports.tables import Grid, percent, points
 from fiveup_env.studies.endgame_regret import EndgameRegret
+from fiveup_env.system.machine import describe_machine
 
 FORMAT = 1
 WHO = {2: "two players", 3: "three players, A against two Bs", 4: "four players in two partnerships"}
@@ -38,7 +39,14 @@ def as_json(matchup: MatchUp, command: str, endgame: EndgameRegret | None = None
         "won": [round(float(won), 6) for won in results.won.sum(1)],
     }
     told = {"conduct": results.conduct.as_dict(), "endgame": endgame and endgame.as_dict()}
-    return {"format": FORMAT, **matchup.as_dict(), **told, "command": command, "machine": machine(), "starts": starts}
+    return {
+        "format": FORMAT,
+        **matchup.as_dict(),
+        **told,
+        "command": command,
+        "machine": describe_machine(),
+        "starts": starts,
+    }
 
 
 def write_report(

@@ -10,12 +10,13 @@ from fiveup_env.agents.protocol import AgentError
 from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.statistics import METHOD
 from fiveup_env.reports.behaviour_tables import agents_grid
-from fiveup_env.reports.html_page import grids_page, grids_text, machine, write_folder
+from fiveup_env.reports.html_page import grids_page, grids_text, write_folder
 from fiveup_env.reports.plots import intervals
 from fiveup_env.reports.tables import Grid
 from fiveup_env.studies.endgame_regret import EndgameRegret, collect
 from fiveup_env.studies.endgame_study import of_agent, regret_of
 from fiveup_env.studies.tournament import RoundRobin, elo, grids
+from fiveup_env.system.machine import describe_machine
 
 NEUTRAL = "heuristic"
 """Whose matches endgames come from: good enough for sensible positions, and fast."""
@@ -57,7 +58,7 @@ def write_report(
     lead = intervals(rated, 0.0, elo, "Elo points", equal_name="mean")
     content = result.as_dict() | {"endgame": endgame and endgame.as_dict()}
     content["conduct"] = {name: result.conduct(i).as_dict().get("a", {}) for i, name in enumerate(result.agents)}
-    content |= {"command": command, "machine": machine()}
+    content |= {"command": command, "machine": describe_machine()}
     title = f"Tournament of {len(result.agents)} agents, {players} players"
     notes = [METHOD, "ratings: Bradley-Terry over the same deals for all pairs, intervals from their covariance"]
     seconds = sum(m.seconds for m in result.match_ups)

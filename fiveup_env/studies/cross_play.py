@@ -25,8 +25,9 @@ from fiveup_env.evaluation.matchup import MatchUp, evaluate
 from fiveup_env.evaluation.plan_parts import subfolder
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
 from fiveup_env.reports.behaviour_tables import partnerships_grid
-from fiveup_env.reports.html_page import grids_page, grids_text, machine, write_folder
+from fiveup_env.reports.html_page import grids_page, grids_text, write_folder
 from fiveup_env.reports.tables import Grid, between, percent, points, within
+from fiveup_env.system.machine import describe_machine
 
 Cell = tuple[int, int]
 
@@ -190,5 +191,5 @@ def write_report(result: CrossPlay, folder: str | os.PathLike[str], command: str
     """
     shown = list(grids(result))
     title = f"Cross-play of {', '.join(result.agents)} against {result.opponent}"
-    content = result.as_dict() | {"command": command, "machine": machine()}
+    content = result.as_dict() | {"command": command, "machine": describe_machine()}
     return write_folder(folder, grids_page(title, shown, command), content, grids_text(shown, command))

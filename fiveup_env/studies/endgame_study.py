@@ -15,10 +15,11 @@ from fiveup_env.evaluation.match_recording import record_match_up, recorded
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.records.record_reader import Record, RecordError, read_record
 from fiveup_env.records.recorder import Recorder, beginning
-from fiveup_env.reports.html_page import grids_page, grids_text, machine, write_folder
+from fiveup_env.reports.html_page import grids_page, grids_text, write_folder
 from fiveup_env.rules.match import Match, checked_seed
 from fiveup_env.rules.record import Variant
 from fiveup_env.studies.endgame_regret import EndgameRegret, Endgames, choices, collect, regrets
+from fiveup_env.system.machine import describe_machine
 
 
 def of_records(records: Iterable[Record]) -> Iterator[tuple[Match, list[int], int]]:
@@ -110,7 +111,7 @@ def write_report(result: EndgameRegret, folder: str | os.PathLike[str], command:
         OSError: if they cannot be written.
     """
     title = f"Endgame regret, {result.endgames.num_players} players"
-    content = result.as_dict() | {"command": command, "machine": machine()}
+    content = result.as_dict() | {"command": command, "machine": describe_machine()}
     return write_folder(
         folder, grids_page(title, [result.grid()], command), content, grids_text([result.grid()], command)
     )

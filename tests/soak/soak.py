@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.baseline_kernels import GREEDY, RANDOM, choose
-from fiveup_env.benchmarks.random_play_kernels import begin_all
+from fiveup_env.benchmarks.native_speed import start_matches_from
 from fiveup_env.jit.compilation import entry, int64, kernel, uint64
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import Match
@@ -146,7 +146,7 @@ def soak(
     """
     games = new_games(MATCHES, Variant(num_players))
     state = np.uint64(seed)
-    begin_all(games, state)
+    start_matches_from(games, state)
     counts, scratch, mask = np.zeros(7, np.int64), np.zeros(SCRATCH + 4, np.int64), np.zeros(NUM_ACTIONS, np.int8)
     begun = perf_counter()
     while counts[STEPS] < steps and counts[WHAT] == OK:
