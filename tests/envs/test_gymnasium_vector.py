@@ -9,15 +9,16 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
-from fiveup_env.agents.protocol import AgentError
+from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 from fiveup_env.rules.match import Match
-from fiveup_env.views.observation import observation_size, units
+from fiveup_env.rules.record import RAW_PER_POINT
+from fiveup_env.views.observation import units
 from fiveup_env.views.view import View, Views
 from tests.agents.support import Last
-from tests.envs.environments import Asked, any_legal
+from tests.envs.environments import Asked, any_legal, same
 from tests.envs.trace import CLOSE, choice, same_bits
 
 MODES = tuple(AutoresetMode)
@@ -37,61 +38,36 @@ def chosen(observation: dict[str, np.ndarray]) -> np.ndarray:
     return np.array([choice(*row) if row[1].any() else 0 for row in rows])
 
 
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_spaces_hold_what_is_seen(num_players: int) -> None:
-    env = FiveUpVectorEnv(6, num_players, draws="auto")
-    size = observation_size(num_players)
-    assert env.observation_space["observation"].shape == (6, size) and env.action_space.shape == (6,)
-    assert env.single_observation_space["action_mask"].shape == (121,) and env.single_action_space.n == 121
-    observation, _ = env.reset(seed=0)
-    chance = np.random.default_rng(0)
-    for _ in range(50):
-        assert observation in env.observation_space
-        observation, rewards, terminated, truncated, _ = env.step(any_legal(observation["action_mask"], chance))
-        assert (rewards.dtype, terminated.dtype, truncated.dtype) == (np.float64, np.bool_, np.bool_)
-        assert rewards.shape == terminated.shape == truncated.shape == (6,)
-        assert observation["action_mask"].any(1).all()
-    assert same_bits(env.action_masks(), observation["action_mask"].astype(np.bool_))
-
-
 @pytest.mark.parametrize(
     ("num_players", "around"),
     [
         (2, {"opponents": "random"}),
         (3, {"opponents": ["greedy", "random"], "seat": 1}),
-        (4, {"opponents": "random"}),
         (4, {"opponents": ["greedy", "random"], "partner": "greedy"}),
     ],
 )
 def test_every_row_is_the_single_env_with_its_seed(num_players: int, around: dict[str, Any]) -> None:
-    """With seats drawn by lot and agents that draw random numbers."""
+    """In later episodes too, with seats drawn by lot and agents that draw random numbers."""
     setting = {"num_players": num_players, "draws": "auto", "max_rounds": 2, "reward": "equity", **around}
     seeds = [5, 2**63, 17]
     singles, env = [FiveUpEnv(**setting) for _ in seeds], FiveUpVectorEnv(3, **setting)
     batch, info = env.reset(seed=seeds)
     seen = [single.reset(seed=seed) for single, seed in zip(singles, seeds, strict=True)]
-    ends = 0
     for _ in range(120):
-        actions = chosen(batch)
         for i, (observation, told) in enumerate(seen):
-            assert same_bits(batch["observation"][i], observation["observation"])
-            assert same_bits(batch["action_mask"][i], observation["action_mask"])
+            assert same({name: batch[name][i] for name in batch}, observation)
             assert (info["seat"][i], info["side"][i]) == (told["seat"], told["side"])
+        actions = chosen(batch)
         batch, rewards, terminated, truncated, info = env.step(actions)
         for i, single in enumerate(singles):
             observation, reward, ended, cut, told = single.step(actions[i])
             assert (rewards[i], terminated[i], truncated[i]) == (reward, ended, cut)
-            seen[i] = observation, told
             if ended or cut:
-                ends += 1
-                assert same_bits(info["final_obs"][i]["observation"], observation["observation"])
-                assert not info["final_obs"][i]["action_mask"].any()
+                assert same(info["final_obs"][i], observation)
                 final = info["final_info"]
-                assert final["winner"][i] == (-1 if told["winner"] is None else told["winner"])
                 assert final["is_success"][i] == told["is_success"]
                 assert tuple(final["scores"][i]) == told["scores"] and final["rounds"][i] == told["round_number"]
-                seen[i] = single.reset()
-    assert ends > 6
+            seen[i] = single.reset() if ended or cut else (observation, told)
 
 
 def record(mode: AutoresetMode | str, steps: int) -> list[list[tuple[Any, ...]]]:
@@ -152,9 +128,10 @@ def test_final_infos_follow_gymnasiums_convention() -> None:
     assert set(info) == {"seat", "side", "action_mask"}
     chance, ended = np.random.default_rng(1), 0
     while ended < 20:
-        observation, _, terminated, truncated, info = env.step(any_legal(observation["action_mask"], chance))
+        observation, rewards, terminated, truncated, info = env.step(any_legal(observation["action_mask"], chance))
         done = terminated | truncated
         ended += done.sum()
+        assert (terminated.dtype, truncated.dtype, rewards.dtype) == (np.bool_, np.bool_, np.float64)
         assert ("final_info" in info) == done.any()
         if done.any():
             assert same_bits(info["_final_info"], done) and same_bits(info["_final_obs"], done)
@@ -292,3 +269,134 @@ def test_codes_are_the_observations() -> None:
         for i in np.flatnonzero(terminated | truncated):
             shown = told["final_obs"][i]["observation"] * units(4)
             assert same_bits(shown, info["final_obs"][i]["observation"])
+
+
+# for training: opponents by row, matches that continue over rounds, states
+
+ROUNDS = {"episode": "round", "reward": "equity", "draws": "auto"}
+
+
+class FirstLegal(Policy):
+    """The legal action with the lowest id; counts the views it was shown."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def act_many(self, views, keys):
+        self.asked += len(views)
+        return views.observe()[1].argmax(1)
+
+
+def last_legal(env, observation, steps):
+    """Steps of the last legal action; the observations, rewards and flags of all."""
+    seen = []
+    for _ in range(steps):
+        actions = 120 - observation["action_mask"][:, ::-1].argmax(1)
+        observation, reward, terminated, _, _ = env.step(actions)
+        seen.append((observation["observation"].copy(), reward.copy(), terminated.copy()))
+    return observation, [np.stack(part) for part in zip(*seen, strict=True)]
+
+
+def test_rows_have_the_opponents_they_were_given():
+    """A row's matches are those of an env in which everybody plays against that opponent."""
+    agent = FirstLegal()
+    rows = np.arange(12) % 3 == 0
+    mixed = FiveUpVectorEnv(12, 4, opponents="greedy", draws="auto")
+    mixed.set_opponents(agent, rows=rows)
+    _, seen = last_legal(mixed, mixed.reset(seed=5)[0], 60)
+    for opponent, part in (("greedy", ~rows), (FirstLegal(), rows)):
+        alone = FiveUpVectorEnv(12, 4, opponents=opponent, draws="auto")
+        _, expected = last_legal(alone, alone.reset(seed=5)[0], 60)
+        for a, b in zip(seen, expected, strict=True):
+            assert (a[:, part] == b[:, part]).all()
+    assert agent.asked
+
+
+def test_opponents_change_with_the_next_episode():
+    env = FiveUpVectorEnv(8, 2, opponents="greedy", **ROUNDS)
+    observation, _ = env.reset(seed=1)
+    agent = FirstLegal()
+    env.set_opponents(agent)
+    observation, (_, _, terminated) = last_legal(env, observation, 1)
+    assert not terminated.any() and not agent.asked
+    last_legal(env, observation, 40)
+    assert agent.asked
+
+
+def test_places_of_agents_that_left_are_given_anew():
+    env = FiveUpVectorEnv(4, 2, opponents="random", **ROUNDS)
+    observation, _ = env.reset(seed=1)
+    for _ in range(140):  # more than there are numbers
+        env.set_opponents(FirstLegal(), rows=np.array([True, True, False, False]))
+        observation, _ = last_legal(env, observation, 8)
+    assert len(env.agents) < 10
+
+
+def test_rows_must_be_a_mask():
+    env = FiveUpVectorEnv(4, 2)
+    with pytest.raises(ValueError, match=r"rows must be a bool array \[4\]"):
+        env.set_opponents("greedy", rows=np.array([0, 1]))
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_a_match_goes_on_by_rounds(num_players):
+    """R2.5, R6.2: scores and opener carry over until a side has exactly 61, then a new match is dealt."""
+    env = FiveUpVectorEnv(64, num_players, opponents="greedy", continue_match=True, **ROUNDS)
+    observation, _ = env.reset(seed=2)
+    won = went_on = 0
+    for _ in range(400):
+        before = env.games.copy()
+        observation, _, terminated, _, info = env.step(observation["action_mask"].argmax(1))
+        if not terminated.any():
+            continue
+        final = info["final_info"]
+        for i in np.flatnonzero(terminated):
+            game = env.games[i]
+            if 61 * RAW_PER_POINT in final["scores"][i]:
+                won += 1
+                assert game.seed != before[i].seed and game.round_number < before[i].round_number + 1
+            elif game.round_number == final["rounds"][i] + 1:
+                went_on += 1
+                assert game.seed == before[i].seed
+    assert won > 20 and went_on > 200
+
+
+def test_without_it_every_round_is_a_match_of_its_own():
+    env = FiveUpVectorEnv(16, 4, opponents="greedy", **ROUNDS)
+    observation, _ = env.reset(seed=2)
+    for _ in range(40):
+        observation, *_ = env.step(observation["action_mask"].argmax(1))
+        assert (env.games["round_number"] == 1).all()
+
+
+def test_a_seeded_reset_deals_new_matches():
+    env = FiveUpVectorEnv(16, 4, opponents="greedy", continue_match=True, **ROUNDS)
+    first = env.reset(seed=7)[0]["observation"].copy()
+    last_legal(env, env.reset(seed=8)[0], 50)
+    assert (env.reset(seed=7)[0]["observation"] == first).all()
+
+
+def test_lone_actions_are_skipped():
+    env = FiveUpVectorEnv(32, 4, opponents="greedy", skip_single=True, **ROUNDS)
+    observation, _ = env.reset(seed=3)
+    for _ in range(50):
+        assert (observation["action_mask"].sum(1) > 1).all()
+        observation, *_ = env.step(observation["action_mask"].argmax(1))
+
+
+def test_state_goes_on_to_the_same_bits():
+    def make():
+        return FiveUpVectorEnv(24, 4, opponents="greedy", continue_match=True, skip_single=True, **ROUNDS)
+
+    env, agent = make(), FirstLegal()
+    env.set_opponents(agent, rows=np.arange(24) < 9)
+    observation, _ = last_legal(env, env.reset(seed=4)[0], 31)
+    state, agents = env.state(), env.agents
+    again = make()
+    restored, info = again.set_state(state, agents)
+    assert (restored["observation"] == observation["observation"]).all()
+    assert (info["action_mask"] == observation["action_mask"]).all()
+    _, expected = last_legal(env, observation, 60)
+    _, seen = last_legal(again, restored, 60)
+    for a, b in zip(seen, expected, strict=True):
+        assert (a == b).all()

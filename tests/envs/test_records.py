@@ -1,20 +1,25 @@
-"""Environments and match-ups write records on request, and these replay to the very match that was played."""
+"""Environments write records on request, and these replay to the very match that was played."""
+
+from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 
-from fiveup_env import fiveup_v0
-from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.records import parse_record
+from fiveup_env.records.record_reader import Record
 from fiveup_env.rules.match import Match
-from tests.rules.support import PLAYERS
+from tests.envs.environments import PLAYERS, Aec, Driver, Single, any_legal
 
+two_environments = pytest.mark.parametrize("make", [Aec, Single])
 DEAL = {"hands": [[(0, 1), (2, 2), (5, 6)], [(3, 3), (1, 6)]], "boneyard": [(0, 0), (1, 2)], "opener": 1}
 
 
-def state(match):
+def position(match: Match) -> Match:
     """The match without the events of its last step: with draws="auto" a step is several actions."""
     match = match.copy()
     for field in ("num_events", "event_net", "event_kind", "event_side", "event_accepted"):
@@ -22,91 +27,77 @@ def state(match):
     return match
 
 
-def stepped(env, steps):
+def played(driver: Driver, steps: int) -> Record:
+    """The record after some steps, at most to the end of the episode."""
+    chance = np.random.default_rng(0)
     for _ in range(steps):
-        if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
-            break
-        env.step(int(env.infos[env.agent_selection]["action_mask"].nonzero()[0][-1]))
+        if driver.masks().any():
+            driver.step(any_legal(driver.masks(), chance))
+    record = parse_record(driver.env.recorder.text())
+    assert driver.env.recorder.match == record.final
+    return record
 
 
+@two_environments
 @pytest.mark.parametrize("draws", ["explicit", "auto"])
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_aec(num_players, draws):
-    env = fiveup_v0.raw_env(num_players=num_players, draws=draws, record=True, starting_scores=None)
-    assert env.recorder is None
+def test_a_record_is_the_match_at_any_time(make: Callable[..., Driver], num_players: int, draws: str) -> None:
+    kind = {"opponents": "greedy"} if make is Single else {}
+    driver = make(num_players=num_players, draws=draws, record=True, **kind)
+    assert driver.env.recorder is None
     for seed in (3, None, 4):
-        env.reset(seed=seed)
-        for _ in range(20):
-            stepped(env, 10)
-            record = parse_record(env.recorder.text())
-            assert state(record.final) == state(env.match)
-            assert env.recorder.match == record.final
-        assert record.moves
+        driver.reset(seed)
+        for _ in range(12):
+            record = played(driver, 10)
+            assert record.moves and position(record.final) == position(driver.match())
+        if make is Single:
+            side = driver.last[-1]["side"]
+            learners = {seat for seat, name in enumerate(record.players) if name == "learner"}
+            assert learners == {seat for seat in range(num_players) if seat % driver.match().num_sides == side}
 
 
+@two_environments
 @pytest.mark.parametrize(
     "options", [{"deal": DEAL}, {"deal": 77}, {"scores": [300, 295]}, {"deal": DEAL, "scores": [5, 10]}]
 )
-@pytest.mark.parametrize("make", [fiveup_v0.raw_env, FiveUpEnv])
-def test_reset_options(make, options):
-    env = make(num_players=2, record=True)
-    env.reset(seed=1, options=options)
-    if make is FiveUpEnv:
-        for _ in range(20):
-            if env.step(int(env.action_masks().nonzero()[0][0]))[2]:
-                break
-    else:
-        stepped(env, 20)
-    assert state(parse_record(env.recorder.text()).final) == state(env.match)
+def test_reset_options(make: Callable[..., Driver], options: dict[str, Any]) -> None:
+    driver = make(num_players=2, record=True)
+    driver.reset(1, **options)
+    assert position(played(driver, 20).final) == position(driver.match())
 
 
-@pytest.mark.parametrize("make", [fiveup_v0.raw_env, FiveUpEnv])
-def test_a_match_under_way_is_refused_and_nothing_changes(make):
-    env = make(num_players=2, record=True)
-    env.reset(seed=1)
-    before, match = env.recorder.text(), Match(2, seed=0)
+@two_environments
+def test_a_match_under_way_is_refused_and_nothing_changes(make: Callable[..., Driver]) -> None:
+    driver = make(num_players=2, record=True)
+    driver.reset(1)
+    before, match = driver.env.recorder.text(), Match(2, seed=0)
     match.play(match.legal_actions()[0])
     with pytest.raises(ValueError, match="a record starts where a match does"):
-        env.reset(options={"deal": match})
-    assert env.recorder.text() == before
+        driver.reset(deal=match)
+    assert driver.env.recorder.text() == before
 
 
-def test_round_episodes_end_with_their_round():
-    env = fiveup_v0.raw_env(num_players=4, episode="round", record=True)
-    env.reset(seed=5)
-    stepped(env, 1000)
-    record = parse_record(env.recorder.text())
-    assert {move.round_number for move in record.moves} == {1} and record.final.scores == env.match.scores
+@two_environments
+def test_round_episodes_end_with_their_round(make: Callable[..., Driver]) -> None:
+    driver = make(num_players=4, episode="round", record=True)
+    driver.reset(5)
+    record = played(driver, 200)
+    assert {move.round_number for move in record.moves} == {1} and record.final.scores == driver.match().scores
 
 
-@pytest.mark.parametrize("draws", ["explicit", "auto"])
-@pytest.mark.parametrize("num_players", PLAYERS)
-def test_gymnasium(num_players, draws):
-    env = FiveUpEnv(num_players, opponents="greedy", draws=draws, record=True)
-    env.reset(seed=2)
-    for _ in range(3):
-        over = False
-        while not over:
-            _, _, terminated, truncated, _ = env.step(int(env.action_masks().nonzero()[0][0]))
-            over = terminated or truncated
-        record = parse_record(env.recorder.text())
-        assert state(record.final) == state(env.match) and record.final.winner is not None
-        learners = {seat for seat, name in enumerate(record.players) if name == "learner"}
-        assert learners == ({0, 2}, {1, 3})[env._table.side] if num_players == 4 else learners == {env._table.side}
-        env.reset()
+@two_environments
+def test_without_the_option_there_is_none(make: Callable[..., Driver]) -> None:
+    driver = make(num_players=2)
+    driver.reset(0)
+    assert driver.env.recorder is None
 
 
-def test_without_asking_there_is_none():
-    for env in (fiveup_v0.raw_env(num_players=2), FiveUpEnv(2)):
-        env.reset(seed=0)
-        assert env.recorder is None
-
-
-@pytest.mark.parametrize("twin", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_write_on_by_themselves(twin):
-    env = fiveup_v0.raw_env(num_players=3, record=True)
-    env.reset(seed=0)
-    stepped(env, 9)
-    other, before = twin(env), env.recorder.text()
-    stepped(other, 9)
-    assert env.recorder.text() == before and parse_record(other.recorder.text()).final == other.match
+@two_environments
+@pytest.mark.parametrize("twin", [copy.deepcopy, lambda driver: pickle.loads(pickle.dumps(driver))])
+def test_copies_write_records_apart(make: Callable[..., Driver], twin: Any) -> None:
+    driver = make(num_players=3, record=True)
+    driver.reset(0)
+    played(driver, 9)
+    other, before = twin(driver), driver.env.recorder.text()
+    assert played(other, 9).final == other.match()
+    assert driver.env.recorder.text() == before != other.env.recorder.text()

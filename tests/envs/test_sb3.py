@@ -21,7 +21,7 @@ from fiveup_env.envs.gymnasium_single import FiveUpEnv  # noqa: E402
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv  # noqa: E402
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv  # noqa: E402
 from fiveup_env.rules.match import IllegalActionError  # noqa: E402
-from tests.envs.environments import any_legal  # noqa: E402
+from tests.envs.environments import any_legal, same  # noqa: E402
 from tests.envs.trace import same_bits  # noqa: E402
 
 COUNT = 6
@@ -49,13 +49,21 @@ def test_it_is_a_vecenv_with_masks(env: FiveUpSB3VecEnv) -> None:
     assert len(env.env_method("action_masks", indices=3)) == 1
 
 
-def test_steps_are_those_of_the_vector_env(env: FiveUpSB3VecEnv) -> None:
-    native = FiveUpVectorEnv(COUNT, **SHORT)
+@pytest.mark.parametrize("kind", [{}, TINY_BELIEF], ids=str)
+def test_steps_are_those_of_the_vector_env(kind: dict[str, Any]) -> None:
+    """With a belief, observations are dicts."""
+    env, native = FiveUpSB3VecEnv(COUNT, seed=0, **SHORT, **kind), FiveUpVectorEnv(COUNT, **SHORT, **kind)
+    assert isinstance(env.observation_space, spaces.Dict) == bool(kind)
+
+    def seen_by_sb3(shown: dict[str, np.ndarray]) -> Any:
+        return {name: shown[name] for name in ("observation", "belief")} if kind else shown["observation"]
+
     seen, (shown, _) = env.reset(), native.reset(seed=0)
     chance, ended, steps = np.random.default_rng(0), 0, 0
     returns, lengths = np.zeros(COUNT), np.zeros(COUNT, int)
     while ended < 15:
-        assert same_bits(seen, shown["observation"]) and seen[0] in env.observation_space
+        assert same(seen, seen_by_sb3(shown))
+        assert ({name: part[0] for name, part in seen.items()} if kind else seen[0]) in env.observation_space
         actions = any_legal(env.action_masks(), chance)
         seen, rewards, dones, infos = env.step(actions)
         shown, wanted, terminated, truncated, info = native.step(actions)
@@ -69,31 +77,12 @@ def test_steps_are_those_of_the_vector_env(env: FiveUpSB3VecEnv) -> None:
                 assert infos[i] == {}
                 continue
             ended += 1
-            assert same_bits(infos[i]["terminal_observation"], info["final_obs"][i]["observation"])
+            assert same(infos[i]["terminal_observation"], seen_by_sb3(info["final_obs"][i]))
             assert infos[i]["TimeLimit.truncated"] == bool(truncated[i])
             assert infos[i]["is_success"] == bool(info["final_info"]["is_success"][i])
             assert infos[i]["episode"]["r"] == pytest.approx(returns[i], abs=1e-9)
             assert infos[i]["episode"]["l"] == lengths[i] and infos[i]["episode"]["t"] == steps
             returns[i] = lengths[i] = 0
-
-
-def test_beliefs_come_in_a_dict() -> None:
-    given = {**SHORT, **TINY_BELIEF}
-    env, native = FiveUpSB3VecEnv(COUNT, seed=0, **given), FiveUpVectorEnv(COUNT, **given)
-    assert isinstance(env.observation_space, spaces.Dict) and set(env.observation_space) == {"observation", "belief"}
-    seen, (shown, _) = env.reset(), native.reset(seed=0)
-    chance, ended = np.random.default_rng(0), 0
-    for _ in range(30):
-        assert {name: part[0] for name, part in seen.items()} in env.observation_space
-        assert all(same_bits(seen[name], shown[name]) and seen[name] is not shown[name] for name in seen)
-        actions = any_legal(env.action_masks(), chance)
-        seen, _, dones, infos = env.step(actions)
-        shown, *_, info = native.step(actions)
-        for i in np.flatnonzero(dones):
-            ended += 1
-            last, wanted = infos[i]["terminal_observation"], info["final_obs"][i]
-            assert set(last) == {"observation", "belief"} and all(same_bits(last[name], wanted[name]) for name in last)
-    assert ended > 5
 
 
 def test_observations_stay_when_the_next_step_is_made(env: FiveUpSB3VecEnv) -> None:
