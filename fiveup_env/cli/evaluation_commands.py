@@ -1,255 +1,311 @@
-"""The commands of `fiveup` that measure more than one match-up: arguments only, as in `cli`."""
+"""Commands of `fiveup` that measure agents: arguments only; results come from `evaluation`, `studies`, `reports`."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from fiveup_env.cli.console import AGENT, UsageError, command_line, progress_bar, progress_bars, without_endgames
+from fiveup_env.cli.console import (
+    AGENT,
+    AgentA,
+    AgentB,
+    Agents,
+    AsJson,
+    Keep,
+    Players,
+    Processes,
+    Report,
+    Seed,
+    Timeout,
+    UsageError,
+    command_line,
+    print_result,
+    progress_bar,
+    progress_bars,
+    save_report,
+    usage_errors,
+    without_endgames,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
-    from fiveup_env.reports.tables import Grid
-
-Players = Annotated[int, typer.Option(min=2, max=4, help="Seats; four are two partnerships.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Decides the deals and what policies draw.")]
-Processes = Annotated[int, typer.Option(min=1, max=1024, help="Results do not depend on it.")]
-Keep = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Keep finished parts there, and go on from what is there.")
-]
-Timeout = Annotated[float | None, typer.Option(min=0.001, help="Seconds a decision may take.", show_default="no limit")]
-Report = Annotated[str | None, typer.Option(metavar="DIR", help="Write index.html, report.json and report.md there.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    for command in (compare, tournament, crossplay, endgame, exploit, exploitability, variance):
-        app.command()(command)
-
-
-def compare(
-    first: Annotated[str, typer.Argument(metavar="REPORT", help="The folder of a report card.", show_default=False)],
-    second: Annotated[str, typer.Argument(metavar="REPORT", help="Another.", show_default=False)],
+def evaluate_command(
+    a: AgentA,
+    b: AgentB,
+    players: Players = 4,
+    matches: Annotated[
+        int | None,
+        Option(
+            min=1,
+            help="Number of matches to play (maximum when --precision is set).",
+            show_default="1000; 1000000 with --precision",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    max_rounds: Annotated[
+        int | None, Option(min=1, max=2**31 - 1, help="Leave a match unfinished after this number of rounds.")
+    ] = None,
+    start: Annotated[
+        tuple[int, int], Option(metavar="LOW HIGH", help="Draw starting scores from this range of display points.")
+    ] = (0, 0),
+    precision: Annotated[
+        str | None,
+        Option(metavar="P", help="Play until the 95% interval is ± P: 0.1 (display points per deal) or 1% (win rate)."),
+    ] = None,
+    processes: Processes = 1,
+    ray: Annotated[
+        str | None,
+        Option(metavar="ADDRESS", help="Play on a Ray cluster: HOST:PORT, auto, or local for a Ray on this machine."),
+    ] = None,
+    keep: Keep = None,
+    strict: Annotated[
+        bool, Option("--strict", help="Stop when an agent fails, instead of counting a forfeit.")
+    ] = False,
+    timeout: Timeout = None,
+    report: Annotated[
+        str | None, Option(metavar="DIR", help="Write a report card (index.html, report.json) to DIR.")
+    ] = None,
+    endgame: Annotated[
+        int, Option(min=0, help="Number of matches whose endgames the report card analyses; 0 for none.")
+    ] = 100,
+    against: Annotated[
+        str | None, Option("--compare", metavar="DIR", help="Compare the result with the report card in DIR.")
+    ] = None,
+    as_json: AsJson = False,
+    record: Annotated[str | None, Option(metavar="DIR", help="Write records of the first matches to DIR.")] = None,
+    records: Annotated[int, Option(min=1, max=10**6, help="Number of matches to record when --record is set.")] = 10,
 ) -> None:
-    """Show what a second report card says more or less than a first one, with 95% intervals."""
+    """Play agent A against agent B; every deal is played once with A on each side.
+
+    Prints A's display points per deal and win rate with 95% intervals. An agent that fails loses the match by forfeit.
+    """
+    from fiveup_env.evaluation import evaluate as play
+    from fiveup_env.reports import comparison as cards
+    from fiveup_env.reports import matchup_card as card
+    from fiveup_env.studies.endgame_study import of_match_up
+
+    options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
+    options |= {"processes": processes, "ray": ray, "folder": keep, "timeout": timeout}
+    comparison = None
+    with usage_errors(f"records to {record}" if report is None else f"the report to {report}"):
+        before = None if against is None else cards.read_report(against)
+        with progress_bar(f"{a} against {b}") as progress:
+            result = play(a, b, players, matches, seed, **options, progress=progress)
+        if record is not None:
+            from fiveup_env.evaluation.match_recording import save_records
+
+            for path, failure in save_records(result, a, b, record, records, timeout).items():
+                if failure is not None:
+                    print(f"{path} ends where the match was forfeited: {failure}", file=sys.stderr)
+        command = command_line()
+        if report is not None:
+            regret = None
+            if endgame:
+                with without_endgames(), progress_bar("endgames") as progress:
+                    regret = of_match_up(result, a, b, endgame, progress)
+            print(f"report: {card.write_report(result, report, command, regret)}", file=sys.stderr)
+        if before is not None:
+            comparison = cards.compare(before, card.as_json(result, command))
+    print_result(result.as_dict(), as_json, [])
+    if not as_json:
+        from rich.console import Console
+
+        from fiveup_env.reports.matchup_table import report as tables
+
+        Console().print(tables(result))
+        if comparison is not None:
+            Console().print(cards.show(comparison))
+
+
+def compare_command(
+    first: Annotated[str, Argument(metavar="REPORT", help="Folder of the first report card.", show_default=False)],
+    second: Annotated[str, Argument(metavar="REPORT", help="Folder of the second report card.", show_default=False)],
+) -> None:
+    """Show the differences between two report cards (second minus first), with 95% intervals."""
     from rich.console import Console
 
     from fiveup_env.reports import comparison as cards
 
-    try:
+    with usage_errors():
         found = cards.compare(cards.read_report(first), cards.read_report(second))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     Console().print(cards.show(found))
 
 
-def tournament(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help=AGENT, show_default=False)],
+def tournament_command(
+    agents: Agents,
     players: Players = 4,
-    matches: Annotated[int, typer.Option(min=1, help="Of every pair, rounded up to whole deals.")] = 1000,
+    matches: Annotated[int, Option(min=1, help="Number of matches per pair, rounded up to whole deals.")] = 1000,
     seed: Seed = 0,
     processes: Processes = 1,
     keep: Keep = None,
     timeout: Timeout = None,
     endgames: Annotated[
-        int, typer.Option(min=0, help="Matches of heuristic players whose endgames a report asks all agents about.")
+        int,
+        Option(
+            min=0, help="With --report: number of heuristic agents' matches whose endgames all agents play; 0 for none."
+        ),
     ] = 400,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play every agent against every other on the same deals, and rate them (Bradley-Terry, Elo points)."""
+    """Play every agent against every other on the same deals and rate them (Bradley-Terry, in Elo points)."""
     from fiveup_env.reports import tournament_card as ratings_card
     from fiveup_env.studies import tournament as ratings
 
-    try:
-        with progress_bars() as watch:
-            options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
-            result = ratings.round_robin(agents, players, matches, seed, watch=watch, **options)
+    with usage_errors(), progress_bars() as watch:
+        options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
+        result = ratings.round_robin(agents, players, matches, seed, watch=watch, **options)
+        if report is not None:
             regret = None
-            if report is not None and endgames:
+            if endgames:
                 with without_endgames():
                     regret = ratings_card.regret(result, agents, endgames, seed, watch)
-        command = command_line(sys.argv[1:])
-        if report is not None:
-            _written(report, lambda: ratings_card.write_report(result, report, command, regret))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    _print(result.as_dict() if as_json else None, ratings.grids(result))
+            save_report(report, lambda: ratings_card.write_report(result, report, command_line(), regret))
+    print_result(result.as_dict(), as_json, ratings.grids(result))
 
 
-def crossplay(
+def crossplay_command(
     agents: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Policies of at least two runs.", show_default=False)
+        list[str], Argument(metavar="RUN...", help="Policies of at least two training runs.", show_default=False)
     ],
     others: Annotated[
-        list[str] | None, typer.Option("--with", metavar="AGENT", help="A partner of another kind; may be repeated.")
+        list[str] | None, Option("--with", metavar="AGENT", help="Additional partner of another kind; may be repeated.")
     ] = None,
-    against: Annotated[str, typer.Option(metavar="AGENT", help="Whom all partnerships play against.")] = "greedy",
-    matches: Annotated[int, typer.Option(min=1, help="Of every partnership.")] = 1000,
+    against: Annotated[str, Option(metavar="AGENT", help="Opponent of all partnerships.")] = "greedy",
+    matches: Annotated[int, Option(min=1, help="Number of matches per partnership.")] = 1000,
     seed: Seed = 0,
-    players: Annotated[int, typer.Option(min=2, max=4, help="Only four have partners.")] = 4,
+    players: Annotated[
+        int, Option(min=2, max=4, help="Number of players; must be 4, because only four players have partners.")
+    ] = 4,
     processes: Processes = 1,
     keep: Keep = None,
     timeout: Timeout = None,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Seat policies of different runs, and other agents, as partners; show what self-play has more than cross-play."""
+    """Seat policies of different runs as partners and show the gap between self-play and cross-play scores."""
     from fiveup_env.studies import cross_play as crossed
 
     if players != 4:
-        raise UsageError("cross-play is about partners, whom only four players have; for 2 or 3: fiveup tournament")
-    try:
-        with progress_bars() as watch:
-            options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
-            result = crossed.cross_play(agents, others or (), against, matches, seed, watch=watch, **options)
-        command = command_line(sys.argv[1:])
+        raise UsageError("cross-play needs partners, which only four players have; for 2 or 3: fiveup tournament")
+    with usage_errors(), progress_bars() as watch:
+        options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
+        result = crossed.cross_play(agents, others or (), against, matches, seed, watch=watch, **options)
         if report is not None:
-            _written(report, lambda: crossed.write_report(result, report, command))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    _print(result.as_dict() if as_json else None, crossed.grids(result))
+            save_report(report, lambda: crossed.write_report(result, report, command_line()))
+    print_result(result.as_dict(), as_json, crossed.grids(result))
 
 
-def endgame(
-    agents: Annotated[list[str], typer.Argument(metavar="AGENT...", help=AGENT, show_default=False)],
+def endgame_command(
+    agents: Agents,
     players: Players = 4,
-    by: Annotated[str, typer.Option(metavar="AGENT", help="Whose matches the positions come from.")] = "heuristic",
-    matches: Annotated[int, typer.Option(min=1, help="How many of them.")] = 400,
+    by: Annotated[str, Option(metavar="AGENT", help="Agent that plays the matches.")] = "heuristic",
+    matches: Annotated[int, Option(min=1, help="Number of matches to take endgames from.")] = 400,
     seed: Seed = 0,
     records: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Take the matches recorded there instead (*.jsonl).")
+        str | None, Option(metavar="DIR", help="Use the recorded matches in DIR (*.jsonl) instead.")
     ] = None,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what agents lose against the double-dummy solver once the boneyard is empty, at the same positions."""
+    """Show the loss of agents against the double-dummy solver in positions with an empty boneyard."""
     from fiveup_env.studies import endgame_study as endgames
     from fiveup_env.studies.endgame_regret import collect
 
-    try:
-        with progress_bars() as watch:
-            if records is None:
-                played = endgames.of_agent(by, players, matches, seed, watch(f"matches of {by}"))
-            else:
-                played = endgames.of_records(endgames.read_folder(Path(records)))
-            positions = collect(list(played), players, watch("positions solved"))
-            result = endgames.regret_of(agents, positions, watch)
-        command = command_line(sys.argv[1:])
+    with usage_errors(), progress_bars() as watch:
+        if records is None:
+            played = endgames.of_agent(by, players, matches, seed, watch(f"matches of {by}"))
+        else:
+            played = endgames.of_records(endgames.read_folder(Path(records)))
+        positions = collect(list(played), players, watch("positions solved"))
+        result = endgames.regret_of(agents, positions, watch)
         if report is not None:
-            _written(report, lambda: endgames.write_report(result, report, command))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    _print(result.as_dict() if as_json else None, [result.grid()])
+            save_report(report, lambda: endgames.write_report(result, report, command_line()))
+    print_result(result.as_dict(), as_json, [result.grid()])
 
 
-def exploit(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
+def exploit_command(
+    agent: Annotated[str, Argument(metavar="AGENT", help=AGENT, show_default=False)],
     players: Players = 4,
-    search: Annotated[int, typer.Option(min=0, help="Worlds a decision of the search response, 0 for none.")] = 16,
+    search: Annotated[
+        int, Option(min=0, help="Number of worlds per decision of the search response; 0 for none.")
+    ] = 16,
     margin: Annotated[
-        float, typer.Option(min=0, help="Standard errors by which the search must find an action better.")
+        float, Option(min=0, help="Standard errors by which another action must be better before the search takes it.")
     ] = 2.0,
-    train: Annotated[int, typer.Option(min=0, help="Decisions that a response learns from, 0 for none.")] = 0,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder of that training run.")] = "runs/exploit",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in that folder.")] = False,
-    matches: Annotated[int, typer.Option(min=1, help="Of every response.")] = 400,
+    train: Annotated[
+        int, Option(min=0, help="Number of decisions to train a policy against the agent; 0 for none.")
+    ] = 0,
+    out: Annotated[str, Option(metavar="DIR", help="Folder of that training run.")] = "runs/exploit",
+    resume: Annotated[bool, Option("--resume", help="Continue the training run in that folder.")] = False,
+    matches: Annotated[int, Option(min=1, help="Number of matches per response.")] = 400,
     seed: Seed = 0,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what opponents win who know the agent: a search with it as playout, and a policy trained against it.
+    """Show the points won by opponents that know the agent: a search with it as playout, and a trained policy.
 
-    Both are lower bounds of what the best response would win.
+    Both are lower bounds of the best response.
     """
     from fiveup_env.studies import exploit as exploiting
 
-    try:
-        with progress_bars() as watch:
-            result = exploiting.exploit(
-                agent,
-                players,
-                worlds=search,
-                margin=margin,
-                decisions=train,
-                folder=out,
-                resume=resume,
-                matches=matches,
-                seed=seed,
-                watch=watch,
-            )
-        command = command_line(sys.argv[1:])
+    with usage_errors(), progress_bars() as watch:
+        result = exploiting.exploit(
+            agent,
+            players,
+            worlds=search,
+            margin=margin,
+            decisions=train,
+            folder=out,
+            resume=resume,
+            matches=matches,
+            seed=seed,
+            watch=watch,
+        )
         if report is not None:
-            _written(report, lambda: exploiting.write_report(result, report, command))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    _print(result.as_dict() if as_json else None, [result.grid()])
+            save_report(report, lambda: exploiting.write_report(result, report, command_line()))
+    print_result(result.as_dict(), as_json, [result.grid()])
 
 
-def variance(
-    a: Annotated[str, typer.Argument(metavar="A", help=AGENT, show_default=False)],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same.", show_default=False)],
+def variance_command(
+    a: AgentA,
+    b: AgentB,
     players: Players = 4,
-    matches: Annotated[int, typer.Option(min=1, help="Played twice: with and without common random numbers.")] = 2000,
+    matches: Annotated[
+        int, Option(min=1, help="Number of matches, played with and without common random numbers.")
+    ] = 2000,
     seed: Seed = 0,
     processes: Processes = 1,
 ) -> None:
-    """Show what duplicate deals, common random numbers and the control variate save in a match-up."""
+    """Show the variance removed by duplicate deals, common random numbers and the control variate."""
     from rich.console import Console
 
     from fiveup_env.studies import variance as measured
 
-    try:
-        with progress_bar(f"{a} against {b}") as progress:
-            rows = measured.measure(a, b, players, matches, seed, processes, progress)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    with usage_errors(), progress_bar(f"{a} against {b}") as progress:
+        rows = measured.measure(a, b, players, matches, seed, processes, progress)
     Console().print(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
 
 
-def exploitability(
-    agent: Annotated[str, typer.Argument(metavar="AGENT", help=AGENT, show_default=False)],
-    max_pip: Annotated[int, typer.Option(min=1, max=6, help="Highest pip count of the set.")] = 2,
-    hand_size: Annotated[int, typer.Option(min=1, help="Tiles dealt to each player.")] = 2,
-    reward: Annotated[str, typer.Option(help="win, points or equity.")] = "win",
-    samples: Annotated[int, typer.Option(min=1, help="Draws a decision, of agents that draw numbers.")] = 64,
-    limit: Annotated[int, typer.Option(min=1, help="Positions to look at, at most.")] = 2_000_000,
+def exploitability_command(
+    agent: Annotated[str, Argument(metavar="AGENT", help=AGENT, show_default=False)],
+    max_pip: Annotated[int, Option(min=1, max=6, help="Highest pip count of the tile set.")] = 2,
+    hand_size: Annotated[int, Option(min=1, help="Number of tiles dealt to each player.")] = 2,
+    reward: Annotated[str, Option(help="Reward to maximise: win, points or equity.")] = "win",
+    samples: Annotated[
+        int, Option(min=1, help="Number of samples per decision of an agent that draws random numbers.")
+    ] = 64,
+    limit: Annotated[int, Option(min=1, help="Maximum number of positions.")] = 2_000_000,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a best response wins against an agent, exactly: one round of a small variant for two players."""
+    """Compute the exact gain of a best response to an agent in one round of a small variant for two players."""
     from fiveup_env.extensive.game_setup import Setup
     from fiveup_env.studies import exact_exploitability as exact
 
-    try:
+    with usage_errors():
         setup = Setup.of(2, hand_size=hand_size, max_pip=max_pip, episode="round", reward=reward)
         result = exact.exploitability(agent, setup, samples=samples, limit=limit)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
     title = f"{agent}, double-{max_pip}, {hand_size} tiles each, {reward}"
-    _print(result.as_dict() if as_json else None, [result.grid(title)])
-
-
-def _written(folder: str, write: Any) -> None:
-    """Write a report, and say where."""
-    try:
-        print(f"report: {write()}", file=sys.stderr)
-    except OSError as error:
-        raise UsageError(f"cannot write the report to {folder}: {error.strerror or error}") from error
-
-
-def _print(content: Mapping[str, Any] | None, grids: Iterable[Grid]) -> None:
-    """JSON if there is any, else tables."""
-    if content is not None:
-        import json
-
-        print(json.dumps(content, indent=2))
-        return
-    from rich.console import Console
-
-    for grid in grids:
-        Console().print(grid.rich())
+    print_result(result.as_dict(), as_json, [result.grid(title)])

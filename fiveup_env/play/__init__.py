@@ -1,1 +1,1 @@
-"""Matches with people: session, terminal, analysis, replay; `play.web` for the browser."""
+"""Matches with people: session, terminal, analysis, thoughts; `play.web` is the browser page."""

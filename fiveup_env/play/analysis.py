@@ -1,4 +1,4 @@
-"""A position looked at closely: what each legal action is worth, what the seat may believe, what the solver says."""
+"""Analysis of a position: value of each legal action, belief about hidden tiles, endgame solution."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fiveup_env.agents.search.double_dummy import DEFAULT_MOST_TILES, Solution, 
 from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
-from fiveup_env.rendering.text_board import board
+from fiveup_env.rendering.text_board import text_board
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match, checked_seed
 from fiveup_env.rules.record import RAW_PER_POINT
@@ -31,8 +31,8 @@ class Candidate:
 
     Attributes:
         action: its id.
-        value: what it is worth to the side to act: chance to win the match, or raw points of difference.
-        behind: how much less than the best action's, paired over the same worlds; zero for the best.
+        value: value to the side to act: chance to win the match, or raw points of difference.
+        behind: value of the best action minus `value`, paired over the same worlds; zero for the best.
     """
 
     action: int
@@ -42,15 +42,15 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is known about a position.
+    """Analysis of a position.
 
     Attributes:
-        match: the position; only `solution` looks at what the seat to act cannot see.
-        worlds: sampled deals that every action was played out in.
+        match: the position; only `solution` uses tiles hidden from the seat to act.
+        worlds: number of sampled deals in which every action was played out.
         equity: whether values are chances to win the match; else differences of raw points.
-        candidates: legal actions, the best first.
+        candidates: legal actions, best first.
         belief: exact belief of the seat to act.
-        solution: perfect play with all hands known, None where tiles are left to draw or too many are held.
+        solution: perfect play with all hands known; None if tiles are left to draw or too many are held.
     """
 
     match: Match
@@ -61,11 +61,11 @@ class Analysis:
     solution: Solution | None
 
 
-def position(seed: int, plies: int = 0, num_players: int = 4) -> Match:
-    """The match of a seed after so many actions of greedy players, and then on to where somebody has a choice.
+def position_of_seed(seed: int, plies: int = 0, num_players: int = 4) -> Match:
+    """Return the first decision of a match after at least `plies` actions of greedy players.
 
     Raises:
-        ValueError: if the match ends before that.
+        ValueError: if the match ends before.
     """
     match, greedy = Match(num_players, checked_seed(seed)), Greedy()
     greedy.reset(seed)
@@ -74,7 +74,7 @@ def position(seed: int, plies: int = 0, num_players: int = 4) -> Match:
         match.play(greedy.act(View.of(match)))
         done += 1
     if match.winner is not None:
-        raise ValueError(f"the match of seed {seed} is over after {done} actions; nobody decides at {plies} or later")
+        raise ValueError(f"the match of seed {seed} is over after {done} actions, without a decision at {plies} or later")
     return match
 
 
@@ -82,17 +82,17 @@ def analyse(match: Match, *, worlds: int = WORLDS, seed: int = 0, equity: bool =
     """Estimate every legal action of the seat to act, from its view alone, with greedy playouts in the same worlds.
 
     Args:
-        match: a match under way.
-        worlds: how many, at least 2.
-        seed: of the worlds.
-        equity: value a round by the chance to win the match after it, else by the difference of raw scores.
+        match: a match that is not over.
+        worlds: number of worlds, at least 2.
+        seed: seed of the worlds.
+        equity: whether a round's value is the chance to win the match after it, else the difference of raw scores.
         endgame: see `PIMC`.
 
     Raises:
         ValueError: if the match is over or a number is out of range.
     """
     if match.winner is not None:
-        raise ValueError("the match is over: nobody is to act")
+        raise ValueError("the match is over: no seat is to act")
     if isinstance(worlds, bool) or not hasattr(worlds, "__index__") or not 2 <= worlds <= 10**6:
         raise ValueError(f"worlds must be an integer from 2 to 1000000, not {worlds!r}")
     view = View.of(match)
@@ -121,18 +121,18 @@ def _mean(values: np.ndarray) -> Estimate:
     return Estimate(mean, mean - half, mean + half)
 
 
-def show(analysis: Analysis) -> Group:
-    """The analysis for people."""
-    parts: list[RenderableType] = [Text(board(View.of(analysis.match))), actions_table(analysis)]
+def analysis_report(analysis: Analysis) -> Group:
+    """The analysis as text and tables for a rich console."""
+    parts: list[RenderableType] = [Text(text_board(View.of(analysis.match))), _actions_table(analysis)]
     unit = "chance to win the match" if analysis.equity else "points of difference after the round"
     parts.append(Text(f"value: {unit}; {analysis.worlds:,} worlds, greedy playouts; 95% intervals", style="dim"))
-    parts.append(belief_table(analysis.belief))
+    parts.append(_belief_table(analysis.belief))
     parts.append(Text(_solver_line(analysis), style="" if analysis.solution else "dim"))
     return Group(*parts)
 
 
-def actions_table(analysis: Analysis) -> Table:
-    """A row per legal action, the best first."""
+def _actions_table(analysis: Analysis) -> Table:
+    """One row per legal action, best first."""
     shown = _percent if analysis.equity else _points
     solved = dict(zip(analysis.solution.actions, analysis.solution.values, strict=True)) if analysis.solution else {}
     table = Table(title=Text("Legal actions"), title_justify="left")
@@ -152,8 +152,8 @@ def actions_table(analysis: Analysis) -> Table:
     return table
 
 
-def belief_table(belief: Belief) -> Table:
-    """Where every unseen tile may be, in percent, exactly."""
+def _belief_table(belief: Belief) -> Table:
+    """Exact probabilities of the place of every unseen tile, in percent."""
     view, places = belief.view, belief.marginals()
     players = view.num_players
     table = Table(title=Text(f"Where unseen tiles are: {belief.count:,} deals agree"), title_justify="left")
@@ -169,7 +169,7 @@ def belief_table(belief: Belief) -> Table:
 
 def _solver_line(analysis: Analysis) -> str:
     if analysis.solution is None:
-        return f"endgame solver: only with an empty boneyard and at most {DEFAULT_MOST_TILES} tiles held"
+        return f"endgame solver: needs an empty boneyard and at most {DEFAULT_MOST_TILES} tiles held"
     line = ", then ".join(describe(action) for action in analysis.solution.line)
     return f"endgame solver, all hands known, best line: {line}"
 

@@ -1,4 +1,4 @@
-"""`Sitting`: people and agents around one table, for whatever shows it and asks the people."""
+"""`Sitting`: a match between people and agents, without input or output."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from fiveup_env.views.view import View
 
 
 class Sitting:
-    """A match in which people sit at some seats. Forced draws and passes (R3.2) are taken for everybody.
+    """A match in which people sit at some seats. Forced draws and passes (R3.2) are played for everybody.
 
     Args:
-        match: at its very beginning; it is copied.
-        agents: by seat; None for a person.
-        seed: of what the agents draw.
+        match: a match before its first move; it is copied.
+        agents: agent of each seat; None for a person.
+        seed: seed of the agents.
 
     Attributes:
+        players: name of each seat, `you` for a person.
         recorder: the match and its record.
     """
 
@@ -35,11 +36,11 @@ class Sitting:
         self.players = ["you" if agent is None else agent_name(agent) for agent in agents]
         self.recorder = Recorder(match, self.players, policy_seed=seed)
         self._taken: list[int] = []
-        self._decisions: list[int] = []  # numbers of moves at which a person had the choice
+        self._decisions: list[int] = []  # indices in `_taken` of the choices of people
 
     @property
     def match(self) -> Match:
-        """The match as it stands; do not play on it."""
+        """The current position; do not play on it."""
         return self.recorder.match
 
     @property
@@ -49,22 +50,23 @@ class Sitting:
 
     @property
     def can_undo(self) -> bool:
-        """Whether a person has chosen something that can be taken back."""
+        """Whether a person has made a choice that can be taken back."""
         return bool(self._decisions)
 
     @property
     def person_acts(self) -> bool:
-        """Whether a person has a tile to lay now."""
+        """Whether a person has to place a tile now."""
         match = self.match
         return match.winner is None and self._agents[match.turn] is None and match.legal_actions()[0] < DRAW
 
     def advance(self) -> tuple[int, int] | None:
-        """One action of an agent, or a forced draw or pass; None if a person is to lay or all is over.
+        """Play one action of an agent, or one forced draw or pass.
 
-        Returns (seat, action).
+        Returns:
+            (seat, action), or None if a person has to act or the match is over.
 
         Raises:
-            AgentError: if an agent answers what the rules do not allow.
+            AgentError: if an agent answers with an illegal action.
         """
         match = self.match
         if match.winner is not None or self.person_acts:
@@ -82,10 +84,10 @@ class Sitting:
         return seat, action
 
     def choose(self, action: int) -> None:
-        """The person's action.
+        """Play a person's action.
 
         Raises:
-            ValueError: if it is not legal; nothing is changed then.
+            ValueError: if it is illegal; the match is unchanged then.
         """
         self.match.copy().play(action)
         self._decisions.append(len(self._taken))
@@ -96,9 +98,9 @@ class Sitting:
         self._taken.append(action)
 
     def undo(self) -> bool:
-        """Take back everything from a person's last choice on; False if there was none.
+        """Take back everything since a person's last choice, that choice included; False if there is none.
 
-        Agents that are not policies keep what they remember.
+        Agents that are not policies keep their memory.
         """
         if not self._decisions:
             return False

@@ -1,4 +1,4 @@
-"""A match in the terminal: people type, agents answer."""
+"""Play a match in the terminal: people type, agents answer."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from fiveup_env.agents.registry import make_agent
 from fiveup_env.play.session import Sitting
 from fiveup_env.play.thoughts import Thinker
 from fiveup_env.rendering.scene import end_text, event_text
-from fiveup_env.rendering.text_board import board
+from fiveup_env.rendering.text_board import text_board
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match, checked_seed
 from fiveup_env.views.view import View
 
-HELP = "a number plays; h: a hint; u: take back (practice); b: the table again; q: leave"
+HELP = "number: play that action; h: hint; u: take back (with --practice); b: show the table; q: quit"
 
 
 def play_with(
     seating: Sequence[str], *, seed: int | None, practice: bool, hints: str, record: str | None = None
 ) -> None:
-    """`fiveup play`: seat people and agents, play at this terminal, keep the record.
+    """Run `fiveup play` in this terminal and save the record.
 
     Args:
         seating: for every seat `you` or an agent.
-        seed: of the deals and of what the agents draw; None draws one.
+        seed: seed of the deals and of the agents; None draws one.
         practice: whether moves can be taken back.
-        hints: the agent that is asked for hints, beside values by search.
-        record: file to keep the record in, None for none.
+        hints: agent whose opinion hints show next to search values.
+        record: file for the record, None for none.
 
     Raises:
         ValueError: if an agent cannot be made, or fails.
@@ -46,40 +46,41 @@ def play_with(
 def play_in_terminal(
     sitting: Sitting,
     ask: Callable[[str], str],
-    tell: Callable[[str], None],
+    show: Callable[[str], None],
     *,
     adviser: Thinker | None = None,
     practice: bool = False,
 ) -> None:
-    """Play until the match is over or somebody leaves; an end of the input leaves too.
+    """Play until the match is over, a person quits, or the input ends.
 
-    What is told at a person's turn is what that seat sees; with several people at one terminal they look in turns.
+    At a person's turn only the view of that seat is shown. Several people share the terminal and look in turns.
 
     Args:
+        sitting: the match.
         ask: shows a prompt and returns a line, or raises EOFError.
-        tell: shows a line.
-        adviser: who is asked for hints.
+        show: shows a line.
+        adviser: source of hints.
         practice: whether moves can be taken back.
     """
-    tell(HELP)
+    show(HELP)
     shown_round = 0
     while True:
         while (taken := sitting.advance()) is not None:
-            tell(f"  player_{taken[0]} ({sitting.players[taken[0]]}): {describe(taken[1])}")
-            _tell_events(sitting, tell)
+            show(f"  player_{taken[0]} ({sitting.players[taken[0]]}): {describe(taken[1])}")
+            _show_events(sitting, show)
         match = sitting.match
         if match.winner is not None:
-            tell(board(View.of(match)))
-            tell(f"Side {match.winner} wins the match with exactly {match.variant.target} points.")
+            show(text_board(View.of(match)))
+            show(f"Side {match.winner} wins the match with exactly {match.variant.target} points.")
             return
         if match.round_number != shown_round:
             shown_round = match.round_number
-            tell(f"--- Round {shown_round}, player_{match.opener} opens")
-        tell(board(View.of(match)))
+            show(f"--- Round {shown_round}, player_{match.opener} opens")
+        show(text_board(View.of(match)))
         legal = match.legal_actions()
         for number, action in enumerate(legal, 1):
-            tell(f"  {number}: {describe(action)}")
-        if not _person(sitting, legal, ask, tell, adviser, practice):
+            show(f"  {number}: {describe(action)}")
+        if not _person(sitting, legal, ask, show, adviser, practice):
             return
 
 
@@ -87,11 +88,11 @@ def _person(
     sitting: Sitting,
     legal: list[int],
     ask: Callable[[str], str],
-    tell: Callable[[str], None],
+    show: Callable[[str], None],
     adviser: Thinker | None,
     practice: bool,
 ) -> bool:
-    """One choice, or a taking back; False if the person leaves."""
+    """Read lines until a person acts or takes back a move; False if the person quits."""
     while True:
         try:
             line = ask(f"player_{sitting.match.turn}> ").strip().lower()
@@ -104,41 +105,41 @@ def _person(
         if line == "u" and practice:
             if sitting.undo():
                 return True
-            tell("There is nothing to take back.")
+            show("There is nothing to take back.")
         elif line == "u":
-            tell("Moves are taken back in practice only: fiveup play --practice.")
+            show("Moves can be taken back in practice only: fiveup play --practice.")
         elif line == "h":
             if adviser is None:
-                tell("There is no adviser.")
+                show("There is no adviser.")
             else:
-                _tell_hint(adviser(View.of(sitting.match), 0), legal, tell)
+                _show_hint(adviser(View.of(sitting.match), 0), legal, show)
         elif line.isascii() and line.isdigit() and 1 <= int(line[:4]) <= len(legal) and len(line) <= 4:
             sitting.choose(legal[int(line) - 1])
-            _tell_events(sitting, tell)
+            _show_events(sitting, show)
             return True
         else:
-            tell(f"Type a number from 1 to {len(legal)}; {HELP}.")
+            show(f"Type a number from 1 to {len(legal)}, or a letter. {HELP}.")
 
 
-def _tell_hint(thought: dict[str, Any], legal: list[int], tell: Callable[[str], None]) -> None:
-    """The placements, the best first, with what a `Thinker` thinks of them."""
+def _show_hint(thought: dict[str, Any], legal: list[int], show: Callable[[str], None]) -> None:
+    """Show the placements, best first, with the thoughts of a `Thinker`."""
     values, probabilities = thought.get("values", {}), thought.get("probabilities", {})
     if "note" in thought:
-        tell(f"Hint: {thought['note']}")
+        show(f"Hint: {thought['note']}")
     for action in sorted(legal, key=lambda action: -values.get(action, 0)):
-        told = [f"{legal.index(action) + 1}: {describe(action)}"]
+        parts = [f"{legal.index(action) + 1}: {describe(action)}"]
         if "win" in thought:
-            told.append(f"{100 * values[action]:.1f}% to win")
+            parts.append(f"{100 * values[action]:.1f}% to win")
         elif values:
-            told.append(f"{values[action]:+.2f} raw points")
+            parts.append(f"{values[action]:+.2f} raw points")
         if probabilities:
-            told.append(f"the policy's choice with {100 * probabilities[action]:.0f}%")
-        tell(f"Hint: {', '.join(told)}")
+            parts.append(f"the policy plays it with {100 * probabilities[action]:.0f}%")
+        show(f"Hint: {', '.join(parts)}")
 
 
-def _tell_events(sitting: Sitting, tell: Callable[[str], None]) -> None:
+def _show_events(sitting: Sitting, show: Callable[[str], None]) -> None:
     match = sitting.match
     for event in match.events:
-        tell(f"    {event_text(event)}")
+        show(f"    {event_text(event)}")
     if not match.history and match.last_round is not None:
-        tell(f"    the round is over: {end_text(match)}")
+        show(f"    the round is over: {end_text(match)}")

@@ -1,20 +1,24 @@
-"""What an agent thinks of a decision, as records keep it (`records.move_info`): for hints, and for looking back."""
+"""Thoughts of an agent about a decision, in the format of records (`checked_info`): for hints and for replays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from fiveup_env.agents.baseline_kernels import GREEDY, choose, decision_key
 from fiveup_env.agents.protocol import Agent, agent_name, is_policy, keys_of, own_copy
+from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.equity import table_for, win_chance
 from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.jit.compilation import entry
-from fiveup_env.records.record_reader import Record
+from fiveup_env.records.record_reader import Record, parse_record
 from fiveup_env.records.recorder import TILE_TEXTS, Recorder
+from fiveup_env.rendering.replays import film, replay_page
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING
@@ -27,21 +31,21 @@ DIGITS = 4
 
 @runtime_checkable
 class Opinionated(Protocol):
-    """An agent that tells the probabilities of its actions, as networks do."""
+    """An agent that reports the probabilities of its actions, as networks do."""
 
     def opinion(self, views: Views) -> tuple[np.ndarray, np.ndarray | None]:
-        """Probabilities [N, 121], and what each position is worth [N] or None."""
+        """Return probabilities [N, 121], and values of the positions [N] or None."""
         ...
 
 
 def has_opinion(agent: object) -> TypeGuard[Opinionated]:
-    """Whether the agent tells probabilities."""
+    """Whether the agent reports probabilities."""
     return isinstance(agent, Opinionated)
 
 
 @entry
 def _outlook(worlds: np.ndarray, key: int, table: np.ndarray, out: np.ndarray) -> None:
-    """Play all rounds to their end greedily; adds every side's chance to win the match to out [sides]."""
+    """Play all rounds to their end greedily; add every side's chance to win the match to `out` [sides]."""
     for i in range(len(worlds)):
         game = worlds[i]
         while game.phase == PLAYING:
@@ -54,20 +58,20 @@ class Thinker:
     """Thinks about decisions as the seat to act, from its view alone.
 
     Args:
-        agent: whose choice, probabilities and value are told; None for nobody's.
-        worlds: sampled deals that every legal action is played out in for its value; 0 for no values.
-        belief: tell where the unseen tiles may be.
-        search: whose playouts and values are used, as of `PIMC`.
+        agent: agent whose choice, probabilities and value are reported; None for none.
+        worlds: number of sampled deals in which every legal action is played out; 0 for no values.
+        belief: whether to report where the unseen tiles may be.
+        search: search used for playouts and values (`PIMC`).
 
-    Calling it with a view and a key (64 random bits) gives an `info`:
+    Calling it with a view and a key (64 random bits) returns an `info`:
 
-    | key             | what                                                                                     |
+    | key             | content                                                                                  |
     |-----------------|------------------------------------------------------------------------------------------|
-    | `probabilities` | of the agent's policy; an agent that tells none says in `note` what it would do          |
-    | `value`         | the agent's own, where it tells one                                                      |
-    | `values`        | of every legal action by search: chance to win the match, or raw points of difference    |
-    |                 | in matches to more than 61                                                               |
-    | `win`           | chance of every side if the best action is taken, by the same search                     |
+    | `probabilities` | the agent's; an agent without any gives its choice in `note`                             |
+    | `value`         | the agent's value of the position, if it reports one                                     |
+    | `values`        | value of every legal action by search: chance to win the match; raw points of difference |
+    |                 | if the target is above 61                                                                |
+    | `win`           | each side's chance to win if the best action is taken, by the same search                |
     | `belief`        | exact marginals of the other hands                                                       |
     """
 
@@ -82,7 +86,7 @@ class Thinker:
         self.reset(0)
 
     def reset(self, seed: int) -> None:
-        """Begin a match: whatever the agent remembers is forgotten, and every seat gets an agent of its own."""
+        """Begin a match: forget what the agent remembers; every seat gets its own copy of the agent."""
         self._seed, self._seated = seed, dict[int, Agent]()
 
     def _at(self, agent: Agent, seat: int) -> Agent:
@@ -92,7 +96,7 @@ class Thinker:
         return self._seated[seat]
 
     def __call__(self, view: View, key: int) -> dict[str, Any]:
-        """What is thought at the turn of the view's seat."""
+        """Return the thoughts at the turn of the view's seat."""
         info: dict[str, Any] = {}
         if self.agent is not None:
             info |= self._agent(self.agent, view, key)
@@ -122,7 +126,7 @@ class Thinker:
         return info
 
     def _chances(self, view: View, key: int, own: float) -> list[float]:
-        """The side to act has `own`; the others share the rest as in greedy playouts of the same number of worlds."""
+        """Chances of all sides: `own` for the side to act; greedy playouts divide the rest among the others."""
         match = Match.of(view.game)
         sides = match.num_sides
         side, shares = view.turn % sides, np.ones(sides)
@@ -137,26 +141,26 @@ class Thinker:
 
 
 def beliefs(view: View) -> list[dict[str, float]]:
-    """Per seat what the view's seat must believe of its hand: tile text -> probability above 0; nothing of its own."""
-    places, told = Belief(view).marginals(), []
+    """Exact belief about each seat's hand: tile text -> probability above 0; empty for the view's own seat."""
+    places, found = Belief(view).marginals(), []
     for seat in range(view.num_players):
         row = places[(seat - view.seat) % view.num_players]
         held = {TILE_TEXTS[t]: round(float(p), DIGITS) for t, p in enumerate(row) if p > 0}
-        told.append({} if seat == view.seat else held)
-    return told
+        found.append({} if seat == view.seat else held)
+    return found
 
 
 def think_over(
     record: Record, thinker: Thinker, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> str:
-    """The record with what the thinker thinks written beside every choice, in place of what was written there.
+    """Return the record's text with the thinker's thoughts at every decision, in place of recorded thoughts.
 
-    The key of a decision comes from the record's policy seed, so the same thinker writes the same text.
+    The keys follow from the record's policy seed, so the same thinker writes the same text.
 
     Args:
-        record: a match that was read.
+        record: a record.
         thinker: see `Thinker`.
-        progress: called with moves done and moves in all.
+        progress: called with the number of moves done and the number of all moves.
     """
     recorder = Recorder(record.start, record.players, policy_seed=record.policy_seed)
     seeds = np.array([record.policy_seed or 0], np.uint64)
@@ -169,3 +173,62 @@ def think_over(
         recorder.play(move.action, info)
         progress(number + 1, len(record.moves))
     return recorder.text()
+
+
+@dataclass(frozen=True)
+class ReplayFiles:
+    """Files that `fiveup replay` writes from a record.
+
+    Attributes:
+        think: agent whose probabilities and value are added at every decision.
+        worlds: number of sampled deals for the action values; None for `WORLDS` if `think` or `belief` is set.
+        belief: whether to add where the unseen tiles may be.
+        save: file for the record with these thoughts.
+        html: file for a page.
+        gif: file for a film.
+        seconds, width, theme, seat, round_number: see `film`.
+    """
+
+    think: str | None = None
+    worlds: int | None = None
+    belief: bool = False
+    save: str | None = None
+    html: str | None = None
+    gif: str | None = None
+    seconds: float = 1.0
+    width: int = 640
+    theme: str = "light"
+    seat: int | None = None
+    round_number: int | None = None
+
+    def write(self, record: Record, progress: Callable[[int, int], None]) -> Record:
+        """Write the files; return the record, with thoughts if there are any.
+
+        Raises:
+            ValueError: if an agent or an argument of the film is wrong, or `save` is set without thoughts.
+            RenderingError: if the film needs an extra that is not installed.
+            OSError: if a file cannot be written; its `filename` names it.
+        """
+        thinks = self.think is not None or self.worlds is not None or self.belief
+        if self.save is not None and not thinks:
+            raise ValueError("--save keeps a record with thoughts: add --think, --worlds or --belief")
+        if thinks:
+            agent = None if self.think is None else make_agent(self.think, record.start.num_players)
+            worlds = WORLDS if self.worlds is None else self.worlds
+            text = think_over(record, Thinker(agent, worlds=worlds, belief=self.belief), progress)
+            record = parse_record(text)
+            if self.save is not None:
+                Path(self.save).write_text(text, encoding="ascii", newline="\n")
+        if self.html is not None:
+            Path(self.html).write_text(replay_page(record), encoding="utf-8")
+        if self.gif is not None:
+            film(
+                record,
+                self.gif,
+                seconds=self.seconds,
+                width=self.width,
+                theme=self.theme,
+                seat=self.seat,
+                round_number=self.round_number,
+            )
+        return record

@@ -1,4 +1,4 @@
-"""Records: a match as lines of text, written while it is played and read back strictly."""
+"""Records: a match as lines of JSON text, written during play and checked against the rules when read."""
 
 from fiveup_env.records.record_reader import Move, Record, RecordError, parse_record, read_record
 from fiveup_env.records.recorder import Recorder

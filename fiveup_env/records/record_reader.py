@@ -1,4 +1,4 @@
-"""Reads records, and refuses what the rules do not allow: with the line, and the rule that it breaks."""
+"""Read records; an error names the line and the rule that it breaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADER_KEYS = ("type", "version", "players", "variant", "seed", "policy_seed", "
 VARIANT_KEYS = ("num_players", "hand_size", "target", "max_pip")
 MAX_BYTES = 64 * 2**20
 
-# What a line that is not as the rules say breaks, by (type, key); "" for a line that is missing or out of place.
+# Rule broken by a wrong line, by (type, key); the key "" stands for a line that is missing or out of place.
 RULES = {
     ("deal", ""): "R2.1",
     ("deal", "opener"): "R2.3, R2.5",
@@ -35,11 +35,11 @@ RULES = {
 
 
 class RecordError(ValueError):
-    """A record that cannot be read. The message is one line: where, what, and the rule.
+    """A record that cannot be read. The message is one line: place, fault, rule.
 
     Attributes:
-        line: number of the line, from 1.
-        rule: the rule it breaks, for example `R3.2`; None if it is no record at all.
+        line: line number, from 1.
+        rule: the broken rule, for example `R3.2`; None if the format is wrong.
     """
 
     def __init__(self, line: int, message: str, rule: str | None = None) -> None:
@@ -52,12 +52,12 @@ class Move:
     """One action of a record.
 
     Attributes:
-        round_number: from 1.
-        seat: who acted.
-        action: its id.
-        events: the scoring events that it made.
-        info: what the player thought, see `records.move_info.checked_info`; None if nothing is told.
-        line: where it stands in the file, from 1.
+        round_number: counted from 1.
+        seat: seat that acted.
+        action: action id.
+        events: its scoring events.
+        info: thoughts of the player, see `checked_info`; None if there are none.
+        line: line number in the file, from 1.
     """
 
     round_number: int
@@ -73,11 +73,11 @@ class Record:
     """A record that was read and replayed.
 
     Attributes:
-        players: name of every seat.
-        policy_seed: from which the players drew, None if it is not told.
+        players: name of each seat.
+        policy_seed: seed of the players, None if it was not recorded.
         start: the match before the first move.
         moves: all moves in order.
-        final: the match after the last one, bit for bit the one that was recorded.
+        final: the match after the last move, equal to the recorded one bit for bit.
     """
 
     players: tuple[str, ...]
@@ -87,9 +87,9 @@ class Record:
     final: Match
 
     def positions(self) -> Iterator[tuple[Move, Match, Match]]:
-        """Every move with copies of the match before and after it.
+        """Yield every move with copies of the match before and after it.
 
-        After the last move of a round that round's table still lies there: the next round is not dealt yet.
+        The copy after the last move of a round still shows that round's table; the next round is not dealt.
         """
         match = self.start.copy()
         for move in self.moves:
@@ -101,11 +101,11 @@ class Record:
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
-    """Read a file.
+    """Read a record from a file.
 
     Raises:
         OSError: if it cannot be read.
-        RecordError: if it is not a record, or breaks a rule.
+        RecordError: if it is not a record or breaks a rule.
     """
     with Path(path).open("rb") as file:
         return parse_record(file.read(MAX_BYTES + 1))
@@ -115,10 +115,10 @@ def parse_record(text: str | bytes) -> Record:
     """Read a record from text.
 
     Raises:
-        RecordError: if it is not a record, or breaks a rule.
+        RecordError: if it is not a record or breaks a rule.
     """
     if len(text) > MAX_BYTES:
-        raise RecordError(1, f"a record has at most {MAX_BYTES} bytes")
+        raise RecordError(1, f"a record is limited to {MAX_BYTES} bytes")
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     lines = raw.split(b"\n")
     if lines[-1] == b"":
@@ -133,7 +133,7 @@ def _parsed(number: int, raw: bytes) -> Line:
         return dict(pairs)
 
     def refused(name: str) -> Any:
-        raise ValueError(f"{name} is no number here")
+        raise ValueError(f"{name} is not a number here")
 
     try:
         line = json.loads(raw.decode("utf-8"), object_pairs_hook=once, parse_constant=refused)
@@ -142,16 +142,16 @@ def _parsed(number: int, raw: bytes) -> Line:
     except ValueError as error:
         raise RecordError(number, f"not JSON: {error}") from None
     if not isinstance(line, dict) or not isinstance(line.get("type"), str):
-        raise RecordError(number, "not a line of a record: it needs an object with a type")
+        raise RecordError(number, "not a line of a record: it must be an object with a type")
     return line
 
 
 class _Reader:
-    """Plays the moves anew with a recorder, and compares what that writes with what is there."""
+    """Plays the recorded actions with a recorder and compares its lines with the given lines."""
 
     def __init__(self, lines: list[Line]) -> None:
         self.lines = lines
-        self.at = 0  # lines read
+        self.at = 0  # number of lines read
 
     def read(self) -> Record:
         recorder = self._header()
@@ -168,12 +168,12 @@ class _Reader:
             moves.append(self._move(recorder, line))
         self._compare(line, recorder.end_line())
         if self.at < len(self.lines):
-            raise RecordError(self.at + 1, "the record goes on after its end", "R9.1")
+            raise RecordError(self.at + 1, "the record continues after its end", "R9.1")
         return Record(recorder.players, self.lines[0]["policy_seed"], start, tuple(moves), recorder.match.copy())
 
     def _next(self, expected: str) -> Line:
         if self.at == len(self.lines):
-            raise RecordError(self.at + 1, f"the record is cut off: a line of type {expected!r} or its end is missing")
+            raise RecordError(self.at + 1, f"the record is cut off: a line of type {expected!r} or the end is missing")
         self.at += 1
         return self.lines[self.at - 1]
 
@@ -184,21 +184,21 @@ class _Reader:
         line = self.lines[0]
         version = line.get("version")
         if version is not True and isinstance(version, int) and version > VERSION:
-            raise RecordError(1, f"a record of version {version}: this fiveup-env reads version {VERSION}, use a newer")
+            raise RecordError(1, f"the record has version {version}: this fiveup-env reads version {VERSION}, install a newer one")
         if version is True or version != VERSION or not isinstance(version, int):
             raise RecordError(1, f"there is no version {version!r} of records: this fiveup-env reads {VERSION}")
         self._keys(line, HEADER_KEYS)
         variant = line["variant"]
         if not isinstance(variant, dict) or sorted(variant) != sorted(VARIANT_KEYS):
-            raise RecordError(1, f"variant has the keys {', '.join(VARIANT_KEYS)}")
+            raise RecordError(1, f"variant must have the keys {', '.join(VARIANT_KEYS)}")
         for name, value in (*variant.items(), ("seed", line["seed"])):
             if type(value) is not int:
-                raise RecordError(1, f"{name} is an integer, not {value!r}")
+                raise RecordError(1, f"{name} must be an integer, not {value!r}")
         policy_seed = line["policy_seed"]
         if policy_seed is not None and (type(policy_seed) is not int or not 0 <= policy_seed < 2**64):
-            raise RecordError(1, f"policy_seed is null or an integer from 0 to 2**64 - 1, not {policy_seed!r}")
+            raise RecordError(1, f"policy_seed must be null or an integer from 0 to 2**64 - 1, not {policy_seed!r}")
         if type(line["given_deal"]) is not bool:
-            raise RecordError(1, f"given_deal is true or false, not {line['given_deal']!r}")
+            raise RecordError(1, f"given_deal must be true or false, not {line['given_deal']!r}")
         try:
             deal = self._given_deal() if line["given_deal"] else None
             match = beginning(variant, line["seed"], line["scores"], deal)
@@ -211,20 +211,20 @@ class _Reader:
         return recorder
 
     def _given_deal(self) -> tuple[list[list[tuple[int, int]]], list[tuple[int, int]], int]:
-        """Hands, boneyard and opener of the line after the header, which is read again as the first deal."""
+        """Hands, boneyard and opener of the line after the header; the line is read again as the first deal."""
         line = self._next("deal")
         self.at -= 1
         if line["type"] != "deal":
             raise RecordError(2, "the deal that the header announces is missing", "R2.1")
         self._keys(line, ("type", "round", "opener", "hands", "boneyard"), 2)
         if not isinstance(line["hands"], list) or len(line["hands"]) != self.lines[0]["variant"]["num_players"]:
-            raise RecordError(2, "hands is one list of tiles for every seat", "R2.1")
+            raise RecordError(2, "hands must be one list of tiles per seat", "R2.1")
         return [_tiles(hand) for hand in line["hands"]], _tiles(line["boneyard"]), line["opener"]
 
     def _move(self, recorder: Recorder, line: Line) -> Move:
         number, match = self.at, recorder.match
         if line["type"] != "move":
-            raise RecordError(number, f"a line of type {line['type']!r} where a move or the end is due", _rule(line))
+            raise RecordError(number, f"expected a move or the end, not a line of type {line['type']!r}", _rule(line))
         self._keys(line, ("type", "seat", "action", "text"), optional=("info",))
         if match.winner is not None:
             raise RecordError(number, f"the match is over, side {match.winner} has won", "R6.2")
@@ -234,7 +234,7 @@ class _Reader:
         try:
             events = recorder.play(line["action"], line.get("info"))
         except IllegalActionError as error:
-            raise RecordError(number, str(error), broken_rule(match, line["action"])) from None
+            raise RecordError(number, str(error), _broken_rule(match, line["action"])) from None
         except (TypeError, ValueError) as error:
             raise RecordError(number, str(error)) from None
         self._same(number, line, recorder.lines[written])
@@ -244,8 +244,7 @@ class _Reader:
 
     def _compare(self, line: Line, right: Line) -> None:
         if line["type"] != right["type"]:
-            # What the rules ask for is missing, or what they do not ask for is there.
-            raise RecordError(self.at, f"a line of type {right['type']!r} is due, not {line['type']!r}", _rule(right))
+            raise RecordError(self.at, f"expected a line of type {right['type']!r}, not {line['type']!r}", _rule(right))
         self._same(self.at, line, right)
 
     def _same(self, number: int, line: Line, right: Line) -> None:
@@ -270,12 +269,12 @@ class _Reader:
 
 
 def _alike(given: Any, right: Any) -> bool:
-    """Equal in value and type: JSON's true is not 1, and 1.0 is not 1."""
+    """Whether two JSON values are equal in value and type: true is not 1, and 1.0 is not 1."""
     if isinstance(right, dict):
         return isinstance(given, dict) and set(given) == set(right) and all(_alike(given[k], right[k]) for k in right)
     if isinstance(right, list):
         return isinstance(given, list) and len(given) == len(right) and all(map(_alike, given, right))
-    if isinstance(right, float):  # numbers of an info
+    if isinstance(right, float):  # numbers of an info may be ints
         return type(given) in (int, float) and given == right
     return type(given) is type(right) and given == right
 
@@ -290,8 +289,8 @@ def _tiles(given: Any) -> list[tuple[int, int]]:
     return [TILES[TILE_TEXTS.index(tile)] for tile in given]
 
 
-def broken_rule(match: Match, action: int) -> str:
-    """The rule that keeps the seat to act from an action that is not legal."""
+def _broken_rule(match: Match, action: int) -> str:
+    """The rule that forbids an illegal action to the seat to act."""
     named = decode(action)
     if match.winner is not None:
         return "R6.2"

@@ -1,39 +1,40 @@
-"""`Recorder` plays a match and writes down what happens, one JSON object a line.
+"""`Recorder` plays a match and writes its record, one JSON object per line.
 
-| `type`   | when                                  | other keys                                                        |
+| `type`   | written                               | other keys                                                        |
 |----------|---------------------------------------|-------------------------------------------------------------------|
 | `record` | first line                            | `version`, `players`, `variant`, `seed`, `policy_seed`, `scores`, |
 |          |                                       | `given_deal`                                                      |
 | `deal`   | before the first move of a round      | `round`, `opener`, `hands`, `boneyard` (in drawing order)         |
-| `move`   | every action, draws and passes too    | `seat`, `action`, `text`, and what the player thought, as `info`  |
-| `event`  | every scoring event, discarded or not | `kind`, `side`, `net`, `accepted`, `scores` (after it)            |
-| `round`  | when a round has ended                | `round`, `end`, `winner`, `hands` (shown at the settlement, D5)   |
-| `end`    | last line                             | `winner` (null for a match that was left unfinished), `scores`,   |
-|          |                                       | `moves`                                                           |
+| `move`   | every action, also draws and passes   | `seat`, `action`, `text`, and optional thoughts of the player as  |
+|          |                                       | `info`                                                            |
+| `event`  | every scoring event, also discarded   | `kind`, `side`, `net`, `accepted`, `scores` (after it)            |
+| `round`  | end of a round                        | `round`, `end`, `winner`, `hands` (shown at the settlement, D5)   |
+| `end`    | last line                             | `winner` (null for an unfinished match), `scores`, `moves`        |
 
-Scores and nets are raw points per side, tiles are text such as `1|4`, seats and sides count from 0. Every line but
-`record` and the actions follows from the rules, so the reader plays the actions anew and compares line by line.
+Scores and nets are raw points per side, tiles are text such as `1|4`, seats and sides count from 0. All lines except
+`record` and the actions follow from the rules. The reader plays the actions and compares every line.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fiveup_env.records.move_info import checked_info
 from fiveup_env.rules.actions import Tile, describe
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.tiles import TILES
 
 VERSION = 1
+INFO_KEYS = ("probabilities", "values", "value", "win", "belief", "note")
 Line = dict[str, Any]
 
 
 def tile_text(tile: Tile) -> str:
-    """A tile as records write it, for example `1|4`."""
+    """A tile in the notation of records, for example `1|4`."""
     return f"{tile[0]}|{tile[1]}"
 
 
@@ -41,15 +42,19 @@ TILE_TEXTS = tuple(tile_text(tile) for tile in TILES)
 
 
 class Recorder:
-    """Plays a copy of a match and keeps its record.
+    """Plays a copy of a match and writes its record.
 
     Args:
-        match: a match at its very beginning: the first round, nothing played.
-        players: a name for every seat; None names them `player_0`, ...
-        policy_seed: from which the players drew their random numbers, for whoever wants to repeat the match.
+        match: a match before its first move.
+        players: name of each seat, 1 to 200 characters; None means `player_0`, ...
+        policy_seed: seed of the players' random numbers, kept to repeat the match.
+
+    Attributes:
+        match: the current position.
+        lines: the record so far, without its last line.
 
     Raises:
-        ValueError: if something was played already, or the names are not one short text for every seat.
+        ValueError: if a move was played already, or the names are invalid.
 
     >>> recorder = Recorder(Match(num_players=2, seed=0), ["greedy", "random"])
     >>> events = recorder.play(recorder.match.legal_actions()[0])
@@ -62,19 +67,19 @@ class Recorder:
         self.moves = 0
         self.lines: list[Line] = [_header(self.match, self.players, policy_seed)]
         self._deals = 0
-        if self.lines[0]["given_deal"]:  # it belongs to the beginning, as a seed does
+        if self.lines[0]["given_deal"]:  # a deal by hand is part of the start, like a seed
             self._deals = 1
             self.lines.append(deal_line(self.match))
 
     def play(self, action: int, info: Mapping[str, Any] | None = None) -> tuple[Event, ...]:
-        """Take an action and write down what comes of it; returns its scoring events.
+        """Play and record an action; return its scoring events.
 
         Args:
-            action: as for `Match.play`.
-            info: what the player thought of it, see `checked_info`.
+            action: see `Match.play`.
+            info: thoughts of the player, see `checked_info`.
 
         Raises:
-            ValueError: if the action is illegal or the info no such thing. Nothing is changed then.
+            ValueError: if the action is illegal or the info invalid; nothing is changed then.
         """
         match = self.match
         seat, round_number, scores = match.turn, match.round_number, list(match.scores)
@@ -112,16 +117,16 @@ class Recorder:
         return self.match.round_number > self._deals
 
     def end_line(self) -> Line:
-        """The last line of the record, if it ended here."""
+        """The last line of a record that ends here."""
         match = self.match
         return {"type": "end", "winner": match.winner, "scores": list(match.scores), "moves": self.moves}
 
     def text(self) -> str:
-        """The record so far, closed by its last line."""
+        """The record so far, with a last line."""
         return "".join(json.dumps(line) + "\n" for line in [*self.lines, self.end_line()])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the record to a file, which then is the old one or the new one, never a half of it."""
+        """Write the record to a file, which is replaced as a whole."""
         target = Path(path)
         draft = target.with_name(f"{target.name}.part")
         draft.write_text(self.text(), encoding="ascii", newline="\n")
@@ -129,10 +134,10 @@ class Recorder:
 
 
 def checked_players(players: Sequence[str] | None, num_players: int) -> tuple[str, ...]:
-    """A name for every seat.
+    """Name of each seat; None means `player_0`, ...
 
     Raises:
-        ValueError: if they are not that.
+        ValueError: if there is not one name of 1 to 200 characters per seat.
     """
     if players is None:
         return tuple(f"player_{seat}" for seat in range(num_players))
@@ -142,17 +147,17 @@ def checked_players(players: Sequence[str] | None, num_players: int) -> tuple[st
         or len(names) != num_players
         or not all(isinstance(name, str) and 0 < len(name) <= 200 for name in names)
     ):
-        raise ValueError(f"players are {num_players} names of 1 to 200 characters, not {players!r}")
+        raise ValueError(f"players must be {num_players} names of 1 to 200 characters, not {players!r}")
     return tuple(players)
 
 
 def beginning(
     variant: Mapping[str, int], seed: int, scores: Sequence[int], deal: tuple[Any, Any, Any] | None = None
 ) -> Match:
-    """The match that a record starts from; `deal` is hands, boneyard and opener of a first round dealt by hand.
+    """Match at the start of a record; `deal` is hands, boneyard and opener of a first round dealt by hand.
 
     Raises:
-        ValueError: if there is no such match.
+        ValueError: if the arguments are invalid.
     """
     if deal is None:
         return Match(seed=seed, scores=scores, **variant)
@@ -170,7 +175,7 @@ def _header(match: Match, players: tuple[str, ...], policy_seed: int | None) -> 
         except ValueError:
             pass
     else:
-        raise ValueError(f"a record starts where a match does: in round 1, with nothing played; not at {match!r}")
+        raise ValueError(f"a record starts in round 1 before the first move, not at {match!r}")
     return {
         "type": "record",
         "version": VERSION,
@@ -184,7 +189,7 @@ def _header(match: Match, players: tuple[str, ...], policy_seed: int | None) -> 
 
 
 def deal_line(match: Match) -> Line:
-    """The deal of a round of which nothing is played yet."""
+    """The deal line of a round before its first move."""
     return {
         "type": "deal",
         "round": match.round_number,
@@ -205,3 +210,80 @@ def _round_line(match: Match, round_number: int) -> Line:
         "winner": last["winner"],
         "hands": None if hands is None else [[tile_text(tile) for tile in hand] for hand in hands],
     }
+
+
+# thoughts of a player
+
+
+def checked_info(info: Mapping[str, Any], match: Match) -> dict[str, Any]:
+    """Check the thoughts of the seat to act about its move; return them as plain JSON data.
+
+    | key             | value                                                                                     |
+    |-----------------|-------------------------------------------------------------------------------------------|
+    | `probabilities` | legal action (an int, or its digits) -> probability of choosing it                        |
+    | `values`        | legal action -> value found by a search                                                   |
+    | `value`         | a number: value of the position to the seat                                               |
+    | `win`           | one number from 0 to 1 per side: its chance to win the match                              |
+    | `belief`        | one mapping per seat, tile such as `1|4` -> probability that the seat holds it            |
+    | `note`          | text, at most 1000 characters                                                             |
+
+    Raises:
+        ValueError: names the key, its content and the expected content.
+    """
+    if not isinstance(info, Mapping):
+        raise ValueError(f"info must be a mapping, not {info!r}")
+    for key in info:
+        if key not in INFO_KEYS:
+            raise ValueError(f"there is no info {key!r}; keys: {', '.join(INFO_KEYS)}")
+    legal = match.legal_actions()
+    checked: dict[str, Any] = {}
+    for key in ("probabilities", "values"):
+        if key in info:
+            checked[key] = _by_action(key, info[key], legal, unit=key == "probabilities")
+    if "value" in info:
+        checked["value"] = _number("value", info["value"], unit=False)
+    if "win" in info:
+        checked["win"] = [_number("win", chance, unit=True) for chance in _listed("win", info["win"], match.num_sides)]
+    if "belief" in info:
+        checked["belief"] = [_belief(held) for held in _listed("belief", info["belief"], match.num_players)]
+    if "note" in info:
+        if not isinstance(info["note"], str) or len(info["note"]) > 1000:
+            raise ValueError("info note must be text of at most 1000 characters")
+        checked["note"] = info["note"]
+    return checked
+
+
+def _by_action(key: str, given: Any, legal: list[int], unit: bool) -> dict[str, float]:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"info {key} must map legal actions to numbers, not {given!r}")
+    known = {str(action): action for action in legal}
+    numbers = {}
+    for action, number in given.items():
+        if str(action) not in known:
+            raise ValueError(f"info {key} names {action!r}, which is not a legal action here; legal: {', '.join(known)}")
+        numbers[str(action)] = _number(key, number, unit)
+    if unit and sum(numbers.values()) > 1.001:
+        raise ValueError(f"info {key} add up to {sum(numbers.values()):g}, more than 1")
+    return numbers
+
+
+def _listed(key: str, given: Any, length: int) -> list[Any]:
+    if isinstance(given, str | Mapping) or not hasattr(given, "__len__") or len(given) != length:
+        raise ValueError(f"info {key} must have {length} entries, not {given!r}")
+    return list(given)
+
+
+def _belief(held: Any) -> dict[str, float]:
+    if not isinstance(held, Mapping) or not set(held) <= set(TILE_TEXTS):
+        raise ValueError(f"info belief must map tiles such as '1|4' to probabilities, not {held!r}")
+    return {tile: _number("belief", chance, unit=True) for tile, chance in held.items()}
+
+
+def _number(key: str, given: Any, unit: bool) -> float:
+    try:
+        number = math.nan if isinstance(given, bool | str) else float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not math.isfinite(number) or (unit and not -1e-6 <= number <= 1 + 1e-6):
+        raise ValueError(f"info {key} holds {given!r}, not a number{' from 0 to 1' if unit else ''}")
+    return number

@@ -1,1 +1,1 @@
-"""Pictures of a match, drawn from the view of a seat."""
+"""Pictures and text boards of a match, and pages and films of a record."""

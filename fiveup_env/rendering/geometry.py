@@ -1,11 +1,11 @@
-"""Places the laid graph on a plane, as people lay it.
+"""Place a layout on a plane, the way people lay dominoes on a table.
 
-The unit is a quarter of a tile: a half is a square of 2 x 2, a tile 4 x 2. Doubles lie crosswise to their line, arms
-leave spinners at right angles, lines go straight on while there is room and turn where there is none. Tiles that are
-not joined keep one unit of distance as long as that can be had.
+The unit is a quarter of a tile: a half is a 2 x 2 square, a tile 4 x 2. Doubles lie crosswise to their line, arms leave
+spinners at right angles, lines run straight while there is room and turn otherwise. Tiles that are not joined keep one
+unit of distance where possible.
 
-The layout is placed tile by tile in laying order, so all that lies stays where it is when a tile is added. Only where
-the new tile finds no place others are moved, the latest ones that are in its way first (a search with backjumping).
+Tiles are placed in laying order, so placed tiles keep their place when a tile is added. If the new tile finds no place,
+a search with backjumping moves the tiles in its way, the latest first.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from fiveup_env.rules.layout import Join, Layout, Port, is_double
 
 Point = tuple[int, int]
 
-FRAME = (44, 30)  # beyond this width and height lines turn where they can
+FRAME = (44, 30)  # beyond this width and height lines turn where possible
 GAP = 1
-LANE = 5  # how far an open place looks ahead
-NODES = 4000  # tiles that one search may try before it gives up the gap, and then the rules of beauty
+LANE = 5  # units that an open place keeps free ahead of it
+NODES = 4000  # tiles that one search may try before it drops the rules of style, and then the gap
 
-# What speaks against a place; only the order matters.
+# Costs of a place; only their order matters.
 TURN, CORNER, LEANING, DOUBLE_TURN = 5.0, 6.0, 40.0, 60.0
 BLOCKS, BLOCKED, SPREAD, OVER = 15.0, 8.0, 0.2, 2.0
 
 
 class GeometryError(RuntimeError):
-    """A layout that could not be placed; none is known."""
+    """A layout that cannot be placed; no such layout is known."""
 
 
 class Box(NamedTuple):
@@ -49,7 +49,7 @@ class Box(NamedTuple):
         return Box(self.x0 - by, self.y0 - by, self.x1 + by, self.y1 + by)
 
     def with_(self, other: Box) -> Box:
-        """The smallest rectangle around both."""
+        """The smallest rectangle that contains both."""
         return Box(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
 
     @property
@@ -64,7 +64,7 @@ class Box(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """The middle of the edge at which a port takes a tile, and the direction out of it."""
+    """Middle of the edge where a port takes a tile, and the outward direction."""
 
     x: int
     y: int
@@ -72,7 +72,7 @@ class Anchor(NamedTuple):
     dy: int
 
     def lane(self, length: int, half_width: int) -> Box:
-        """The strip ahead."""
+        """The strip ahead of the anchor, in units."""
         far_x, far_y = self.x + length * self.dx, self.y + length * self.dy
         wide_x, wide_y = half_width * abs(self.dy), half_width * abs(self.dx)
         x0, x1 = sorted((self.x, far_x))
@@ -80,14 +80,14 @@ class Anchor(NamedTuple):
         return Box(x0 - wide_x, y0 - wide_y, x1 + wide_x, y1 + wide_y)
 
 
-class Placed(NamedTuple):
+class PlacedTile(NamedTuple):
     """A tile on the plane.
 
     Attributes:
         tile: (low, high).
         box: its rectangle.
-        low, high: middles of its halves.
-        anchors: port -> where it takes a tile, joined ports included.
+        low, high: centres of its halves.
+        anchors: port -> anchor, joined ports included.
     """
 
     tile: Tile
@@ -97,22 +97,22 @@ class Placed(NamedTuple):
     anchors: dict[str, Anchor]
 
 
-class Plan(NamedTuple):
+class TablePlan(NamedTuple):
     """A placed layout: tiles in laying order, and the rectangle around them."""
 
-    tiles: tuple[Placed, ...]
+    tiles: tuple[PlacedTile, ...]
     box: Box
 
     def anchor(self, tile: Tile, port: str) -> Anchor:
-        """Where a port of a laid tile takes, or took, a tile."""
+        """Anchor of a port, free or joined, of a placed tile."""
         return next(placed for placed in self.tiles if placed.tile == tile).anchors[port]
 
 
-def place(layout: Layout) -> Plan:
-    """Place a layout; the same layout, with the same laying order, always comes out the same.
+def plan_layout(layout: Layout) -> TablePlan:
+    """Place a layout; the result depends on its tiles, joins and laying order alone.
 
     Raises:
-        GeometryError: if no place was found.
+        GeometryError: if a tile finds no place.
     """
     plane = Plane(layout)
     for level in range(len(layout.tiles)):
@@ -125,19 +125,19 @@ class _Spot(NamedTuple):
     box: Box
     low: Point
     high: Point
-    anchors: dict[str, Anchor]  # of a double by their first names, see `Plane.plan`
-    by: Anchor | None  # the edge that it shares with its parent, seen from there
-    takes: Anchor | None  # the parent's anchor that is taken by that: another one if it lies at a half's side
+    anchors: dict[str, Anchor]  # a double's anchors carry provisional names, see `Plane.plan`
+    by: Anchor | None  # the edge shared with the parent, seen from the parent
+    takes: Anchor | None  # the parent's anchor that this occupies; differs from `by` at the side of a half
 
 
 class Plane:
-    """A layout under way: the tiles so far, and what it takes to add one.
+    """A partly placed layout that grows tile by tile.
 
-    A double's two line sides, while it lies alone, and its two side arms are each as good as the other (D7), so the
-    first tile there may take either.
+    The two line sides of a lone double are interchangeable, and so are its two arms (D7): the first tile there may take
+    either.
 
     Attributes:
-        searches: how often tiles had to be moved.
+        searches: number of tiles whose placing moved other tiles.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -152,7 +152,7 @@ class Plane:
         self.searches = 0
 
     def add(self, level: int) -> None:
-        """Place the tile of that number; all before it must be."""
+        """Place tile number `level`; all earlier tiles must be placed."""
         spots = self._ranked(level, GAP, plain=True)
         if spots:
             self._spots.append(spots[0])
@@ -167,13 +167,13 @@ class Plane:
         raise GeometryError(f"no place found for tile {self._tiles[level]}, number {level} of {self._tiles}")
 
     def _search(self, level: int, last: int, before: list[_Spot], gap: int, plain: bool) -> set[int] | None:
-        """Place the tiles from `level` to `last`; None if they lie, else the levels that are to blame."""
+        """Place tiles `level` to `last`; return None on success, else the levels that block it."""
         self._budget -= 1
         if self._budget < 0:
             return set()
         blame = {self._parents[level]}
         spots = self._ranked(level, gap, plain, blame)
-        if level < len(before):  # what lay well stays, if it can
+        if level < len(before):  # try the old place first
             spots.sort(key=lambda spot: spot.box != before[level].box)
         for spot in spots:
             self._spots.append(spot)
@@ -189,10 +189,10 @@ class Plane:
         blame.discard(level)
         return blame
 
-    # where a tile may lie
+    # candidate places
 
     def _ranked(self, level: int, gap: int, plain: bool, blame: set[int] | None = None) -> list[_Spot]:
-        """Places that are free, best first; whoever is in the way of the others is noted in `blame`."""
+        """Free places, cheapest first; tiles that block the other places are added to `blame`."""
         parent = self._parents[level]
         boxes = [spot.box for spot in self._spots]
         open_lanes: list[tuple[Anchor, Box]] | None = None
@@ -245,13 +245,13 @@ class Plane:
         return around
 
     def _open(self) -> Iterator[Anchor]:
-        """Anchors that may take a tile sooner or later."""
+        """Anchors that can still take a tile."""
         taken = {anchor for spot in self._spots for anchor in (spot.takes, _facing(spot.by)) if anchor is not None}
         for spot in self._spots:
             yield from (anchor for anchor in spot.anchors.values() if anchor not in taken)
 
     def _possible(self, level: int, blame: set[int] | None) -> Iterator[_Spot]:
-        """Every place that the joins allow, free or not."""
+        """Every place that the join allows, free or not."""
         tile, join = self._tiles[level], self._joins[level]
         if join is None:
             yield _root(tile)
@@ -277,16 +277,16 @@ class Plane:
                 for turned in _sides(anchor):
                     yield _bent(tile, join.child, anchor, turned, LEANING)
 
-    def plan(self) -> Plan:
-        """What lies, with the ports of every double by their own names."""
+    def plan(self) -> TablePlan:
+        """The placed tiles, with the anchors of every double under their final port names."""
         placed = []
         for level, (tile, spot) in enumerate(zip(self._tiles, self._spots, strict=False)):
             anchors = self._named(level, spot) if is_double(tile) else spot.anchors
-            placed.append(Placed(tile, spot.box, spot.low, spot.high, anchors))
-        return Plan(tuple(placed), self._bounds() or Box(0, 0, 0, 0))
+            placed.append(PlacedTile(tile, spot.box, spot.low, spot.high, anchors))
+        return TablePlan(tuple(placed), self._bounds() or Box(0, 0, 0, 0))
 
     def _named(self, level: int, spot: _Spot) -> dict[str, Anchor]:
-        """A double's anchors by port: those that are taken by whom they took, the others in any order."""
+        """A double's anchors by port: occupied ones as the joins name them, the others in any order."""
         named = {}
         if (own := _facing(spot.by)) is not None:
             named["line_a"] = own
@@ -312,12 +312,12 @@ def _turned_round(anchor: Anchor) -> Anchor:
 
 
 def _sides(anchor: Anchor) -> tuple[Anchor, Anchor]:
-    """The anchor turned to its left and to its right."""
+    """The anchor turned left and turned right."""
     return Anchor(anchor.x, anchor.y, anchor.dy, -anchor.dx), Anchor(anchor.x, anchor.y, -anchor.dy, anchor.dx)
 
 
 def _root(tile: Tile) -> _Spot:
-    """The opening tile: a double stands, any other tile lies."""
+    """The opening tile: a double upright, any other tile flat."""
     if is_double(tile):
         edge = Anchor(-1, 0, 1, 0)
         return _double(edge, edge, 0.0)._replace(by=None, takes=None)
@@ -326,7 +326,7 @@ def _root(tile: Tile) -> _Spot:
 
 
 def _from_half(tile: Tile, child: Port, anchor: Anchor) -> Iterator[_Spot]:
-    """Places at the free half of a non-double: straight on, around its corner, or by the half's side."""
+    """Places at the free half of a non-double: straight ahead, around its corner, or at the side of the half."""
     yield _straight(tile, child, anchor, anchor, 0.0)
     if not is_double(tile):
         for turned in _sides(anchor):
@@ -348,7 +348,7 @@ def _bent(tile: Tile, child: Port, by: Anchor, turned: Anchor, cost: float) -> _
 
 
 def _halves(child: Port, by: Anchor, along: Anchor, takes: Anchor, cost: float) -> _Spot:
-    """A non-double with its joined half at the edge `by` and the other one along `along`."""
+    """A non-double with its joined half at the edge `by` and the other half along `along`."""
     near = (by.x + by.dx, by.y + by.dy)
     dx, dy = along.dx, along.dy
     far = (near[0] + 2 * dx, near[1] + 2 * dy)
@@ -360,7 +360,7 @@ def _halves(child: Port, by: Anchor, along: Anchor, takes: Anchor, cost: float) 
 
 
 def _double(by: Anchor, takes: Anchor, cost: float) -> _Spot:
-    """A double crosswise to the line that comes in at `by`."""
+    """A double crosswise to the line that ends at `by`."""
     x, y, dx, dy = by.x + by.dx, by.y + by.dy, by.dx, by.dy
     px, py = abs(dy), abs(dx)
     box = Box(x - abs(dx) - 2 * px, y - abs(dy) - 2 * py, x + abs(dx) + 2 * px, y + abs(dy) + 2 * py)

@@ -1,15 +1,15 @@
-"""A scene as SVG: 960 x 720, self-contained, readable at half that size.
+"""Draw a scene as SVG: 960 x 720 pixels, self-contained, readable at half that size.
 
-Counted ends carry their value in a filled mark, free places that count nothing a hollow dot, spinners a heavy outline,
-the newest tile a halo and another colour. Shapes say what colours say, and the colours are Okabe and Ito's, which the
-colour-blind can tell apart.
+A filled mark is a counted end with its value, a hollow dot a free place that counts nothing, a heavy outline a spinner;
+the newest tile has a halo and another colour. Colours are the colour-blind safe palette of Okabe and Ito, and every
+colour comes with a shape.
 """
 
 from __future__ import annotations
 
 from html import escape
 
-from fiveup_env.rendering.geometry import Placed, Plan
+from fiveup_env.rendering.geometry import PlacedTile, TablePlan, plan_layout
 from fiveup_env.rendering.scene import Scene, marks
 from fiveup_env.rules.actions import Tile
 from fiveup_env.rules.layout import Layout, is_double
@@ -18,7 +18,9 @@ from fiveup_env.rules.record import RAW_PER_POINT
 WIDTH, HEIGHT = 960, 720
 MARGIN = 16
 BOARD = (96, 500)  # top and bottom of the board
-LARGEST_UNIT = 22.0
+LARGEST_UNIT = 22.0  # pixels per quarter of a tile, of a scene
+LARGEST_BOARD_UNIT = 18.0  # the same, of `board_svg`
+ROOM = 3  # units around the tiles of `board_svg`, for the marks
 FONT = "FiveUp Sans"
 
 THEMES = {
@@ -54,7 +56,7 @@ THEMES = {
     },
 }
 
-# Pips of a half of 2 x 2 units around its middle, for a tile that stands.
+# Pips of a 2 x 2 half of an upright tile, relative to its centre.
 _L, _C, _R = -0.48, 0.0, 0.48
 _PIPS: tuple[tuple[tuple[float, float], ...], ...] = (
     (),
@@ -69,25 +71,44 @@ PIP_RADIUS = 0.19
 
 
 def svg(scene: Scene, theme: str = "light") -> str:
-    """The picture as text.
+    """Return the picture as SVG text; `theme` is "light" or "dark".
 
     Raises:
         ValueError: if there is no such theme.
     """
-    return "".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-            f'font-family="{FONT}, DejaVu Sans, Verdana, sans-serif" font-weight="bold">',
-            f"<style>{style(theme)}</style>{DEFINITIONS}",
-            f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>',
-            *parts(scene),
-            "</svg>",
-        )
-    )
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+    ground = f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}"/>'
+    return _document(box, theme, [ground, *parts(scene)])
+
+
+def board_svg(layout: Layout, theme: str = "light", *, width: int = 720) -> str:
+    """Return the placed tiles alone as SVG text, cropped, at most `width` pixels wide; the newest tile has a halo.
+
+    Raises:
+        ValueError: if there is no such theme.
+
+    >>> from fiveup_env import Match
+    >>> match = Match(2, seed=0)
+    >>> events = match.play(match.legal_actions()[0])
+    >>> text = board_svg(match.layout)
+    """
+    plan = plan_layout(layout)
+    box = plan.box.grown(ROOM)
+    unit = min(LARGEST_BOARD_UNIT, width / box.width)
+    frame = f'viewBox="{box.x0:g} {box.y0:g} {box.width:g} {box.height:g}"'
+    size = f'width="{unit * box.width:.0f}" height="{unit * box.height:.0f}"'
+    felt = f'<rect class="felt" x="{box.x0:g}" y="{box.y0:g}" width="{box.width:g}" height="{box.height:g}" rx=".5"/>'
+    return _document(f"{frame} {size}", theme, [felt, *placed_tiles(layout, plan)])
+
+
+def _document(box: str, theme: str, pieces: list[str]) -> str:
+    font = f'font-family="{FONT}, DejaVu Sans, Verdana, sans-serif" font-weight="bold"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} {font}><style>{style(theme)}</style>{DEFINITIONS}'
+    return "".join([head, *pieces, "</svg>"])
 
 
 def style(theme: str) -> str:
-    """Rules for the classes that the parts use.
+    """Style rules of the classes that the pictures use.
 
     Raises:
         ValueError: if there is no such theme.
@@ -116,11 +137,11 @@ def _definitions() -> str:
 
 
 DEFINITIONS = _definitions()
-"""The halves of tiles, which the parts refer to."""
+"""Shapes of tile halves that the pieces refer to."""
 
 
 def parts(scene: Scene) -> list[str]:
-    """The picture in pieces that many pictures of a match share, to be joined in order."""
+    """Pieces of the picture in drawing order; the pictures of a match share most of them."""
     return [*_scores(scene), *_board(scene), *_hands(scene)]
 
 
@@ -137,7 +158,7 @@ def _board(scene: Scene) -> list[str]:
     x = WIDTH / 2 - unit * (box.x0 + box.x1) / 2
     y = (top + bottom - 52) / 2 - unit * (box.y0 + box.y1) / 2
     pieces.append(f'<g transform="translate({x:.1f} {y:.1f}) scale({unit:.2f})">')
-    pieces += laid(scene.layout, scene.plan)
+    pieces += placed_tiles(scene.layout, scene.plan)
     pieces.append("</g>")
     ends = f"ends {scene.layout.end_sum}" if scene.layout.tiles else "no tile laid"
     wide = WIDTH - 2 * MARGIN - 24
@@ -147,47 +168,27 @@ def _board(scene: Scene) -> list[str]:
     return pieces
 
 
-def laid(layout: Layout, plan: Plan) -> list[str]:
-    """The tiles that lie and the marks at their open places, in units of the plan."""
+def placed_tiles(layout: Layout, plan: TablePlan) -> list[str]:
+    """The placed tiles and the marks at their free places, in units of the plan."""
     newest = layout.tiles[-1] if layout.tiles else None
-    pieces = [placed_tile(placed, placed.tile == newest) for placed in plan.tiles]
+    pieces = [_placed_tile(placed, placed.tile == newest) for placed in plan.tiles]
     for mark in marks(layout):
         x, y = mark_spot(plan, mark.place.tile, mark.place.port, counted=mark.value is not None)
         pieces.append(_mark(x, y, mark.value))
     return pieces
 
 
-def mark_spot(plan: Plan, tile: Tile, port: str, *, counted: bool) -> tuple[float, float]:
-    """Where the mark of an open place has its middle."""
+def mark_spot(plan: TablePlan, tile: Tile, port: str, *, counted: bool) -> tuple[float, float]:
+    """Centre of the mark at a port, in units of the plan."""
     anchor = plan.anchor(tile, port)
     reach = 1.2 if counted else 1.05
     return anchor.x + reach * anchor.dx, anchor.y + reach * anchor.dy
 
 
-def board_svg(layout: Layout, plan: Plan, theme: str = "light") -> str:
-    """What lies, alone and as large as the picture's format allows.
-
-    Raises:
-        ValueError: if there is no such theme.
-    """
-    box = plan.box.grown(3)
-    view = f'viewBox="{box.x0} {box.y0} {box.width} {box.height}" width="{10 * box.width}" height="{10 * box.height}"'
-    return "".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {view} font-family="{FONT}, sans-serif" font-weight="bold">',
-            f"<style>{style(theme)}</style>{DEFINITIONS}",
-            f'<rect class="felt" x="{box.x0}" y="{box.y0}" width="{box.width}" height="{box.height}"/>',
-            *laid(layout, plan),
-            "</svg>",
-        )
-    )
-
-
-def placed_tile(placed: Placed, newest: bool) -> str:
-    """A tile of the plan, in its units."""
+def _placed_tile(placed: PlacedTile, newest: bool) -> str:
     box = placed.box
-    stands = box.height > box.width
-    piece = _tile(box.x0, box.y0, placed.tile, placed.low, placed.high, stands, newest)
+    upright = box.height > box.width
+    piece = _tile(box.x0, box.y0, placed.tile, placed.low, placed.high, upright, newest)
     if newest:
         at, size = f'x="{box.x0 - 0.3}" y="{box.y0 - 0.3}"', f'width="{box.width + 0.6}" height="{box.height + 0.6}"'
         piece += f'<rect class="halo" {at} {size} rx=".5"/>'
@@ -195,15 +196,15 @@ def placed_tile(placed: Placed, newest: bool) -> str:
 
 
 def _tile(
-    x: float, y: float, tile: Tile, low: tuple[float, float], high: tuple[float, float], stands: bool, newest: bool
+    x: float, y: float, tile: Tile, low: tuple[float, float], high: tuple[float, float], upright: bool, newest: bool
 ) -> str:
     classes = f"tile{' spinner' if is_double(tile) else ''}{' new' if newest else ''}"
-    width, height = (2, 4) if stands else (4, 2)
+    width, height = (2, 4) if upright else (4, 2)
     inset = 0.15 if is_double(tile) else 0.07
-    turned = "" if stands else " rotate(90)"
+    turned = "" if upright else " rotate(90)"
     at, size = f'x="{x + inset:g}" y="{y + inset:g}"', f'width="{width - 2 * inset:g}" height="{height - 2 * inset:g}"'
     rect = f'<rect class="{classes}" {at} {size} rx=".3"/>'
-    split = f"M{x + 0.35:g} {y + 2:g}h1.3" if stands else f"M{x + 2:g} {y + 0.35:g}v1.3"
+    split = f"M{x + 0.35:g} {y + 2:g}h1.3" if upright else f"M{x + 2:g} {y + 0.35:g}v1.3"
     halves = "".join(
         f'<use href="#p{pip}" transform="translate({hx:g} {hy:g}){turned}"/>'
         for pip, (hx, hy) in zip(tile, (low, high), strict=True)
@@ -221,13 +222,13 @@ def _mark(x: float, y: float, value: int | None) -> str:
     )
 
 
-# what stands around it
+# scores and hands
 
 
 def _text(
     x: float, y: float, text: str, size: float, *, kind: str = "text", anchor: str = "start", fit: float | None = None
 ) -> str:
-    if fit is not None:  # a bold letter is about 0.65 of its height wide
+    if fit is not None:  # the width of a bold letter is about 0.65 of its height
         size = max(size * 0.6, min(size, fit / (0.65 * max(len(text), 1))))
         room = int(fit / (0.65 * size))
         text = text if len(text) <= room else f"{text[: room - 1]}…"
@@ -272,7 +273,7 @@ def _hands(scene: Scene) -> list[str]:
 
 
 def _row(x: float, y: float, room: float, unit: float, hand: tuple[Tile, ...] | int) -> str:
-    """Standing tiles side by side, faces or backs."""
+    """Upright tiles side by side, faces or backs."""
     size = hand if isinstance(hand, int) else len(hand)
     unit = min(unit, room / (2.3 * max(size, 1)))
     if isinstance(hand, int):

@@ -1,1 +1,1 @@
-"""Helpers that know nothing of the game: optional dependencies, training scripts, Ray."""
+"""Helpers without knowledge of the game: optional dependencies, training scripts, Ray."""

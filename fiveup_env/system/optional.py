@@ -1,4 +1,4 @@
-"""What is said where an optional library is missing."""
+"""Errors for optional libraries that are not installed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from contextlib import contextmanager
 
 
 class MissingLibraryError(ImportError):
-    """An optional library is not installed; the message is one line that names the extra that brings it."""
+    """An optional library is not installed; the one-line message names the extra that installs it."""
 
 
 @contextmanager
 def library(extra: str) -> Iterator[None]:
-    """Imports of an optional library stand in a `with` block of this.
-
-    Args:
-        extra: of this package, which brings the library.
+    """Context manager for the imports of an optional library, which `extra` of this package installs.
 
     Raises:
-        MissingLibraryError: if a module that is not ours cannot be found.
+        MissingLibraryError: if a module outside this project cannot be found.
 
     >>> with library("torchrl"):
     ...     import torchrl
@@ -34,7 +31,7 @@ def library(extra: str) -> Iterator[None]:
 
 @contextmanager
 def needs(extra: str) -> Iterator[None]:
-    """The same in a script that is run by its name: the line, and no traceback."""
+    """The same for a script: a missing library ends the program with the one-line message."""
     try:
         with library(extra):
             yield

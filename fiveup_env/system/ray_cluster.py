@@ -1,6 +1,6 @@
-"""Ray, connected: an embedded one on this machine, or a cluster that somebody started (docs/cluster.md).
+"""Connect to Ray: an embedded instance on this machine, or a running cluster (docs/cluster.md).
 
-Ray is optional, and imported here only when it is asked for.
+Ray is optional and imported on first use.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 
 LOCAL = "local"
-"""The address that stands for a Ray of this program's own, which ends with it."""
+"""Address of an embedded Ray that ends with this program."""
 OBJECT_STORE = 200 * 2**20
-"""Bytes of shared memory of that one: what goes through it at a time is a few megabytes."""
+"""Bytes of shared memory of an embedded Ray; the program keeps a few megabytes in it."""
 EXTRA = "pip install 'fiveup-env[ray]'"
 
 
@@ -22,36 +22,36 @@ class ClusterError(ValueError):
     """Ray is missing or cannot be reached; the message is one line."""
 
 
-def ray_module(what: str) -> Any:
-    """Ray, imported; it reports nothing to anybody unless the user has said otherwise.
+def ray_module(user: str) -> Any:
+    """Import Ray; its usage reports are off unless the user has enabled them.
 
     Args:
-        what: what needs it, for the message.
+        user: the feature that uses Ray, for the message.
 
     Raises:
-        ClusterError: naming the extra to install.
+        ClusterError: if Ray is not installed, naming the extra to install.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
     except ImportError as error:
-        raise ClusterError(f"{what} needs {error.name or 'ray'}: {EXTRA}") from error
+        raise ClusterError(f"{user} needs {error.name or 'ray'}: {EXTRA}") from error
     return ray
 
 
 @contextmanager
-def connected(address: str, what: str, cpus: int | None = None) -> Iterator[Any]:
-    """Ray inside the block, one that is connected already as it is; else it is left again behind the block.
+def connected(address: str, user: str, cpus: int | None = None) -> Iterator[Any]:
+    """Connect to Ray inside the block. An existing connection is used and kept.
 
     Args:
-        address: `local`, `auto` for the cluster that this machine belongs to, or `HOST:PORT` of its head.
-        what: what needs it, for messages.
-        cpus: of a local one; None for all there are.
+        address: `local`, `auto` for the cluster of this machine, or `HOST:PORT` of a cluster's head.
+        user: the feature that uses Ray, for messages.
+        cpus: number of CPUs of a local Ray; None for all.
 
     Raises:
         ClusterError: if Ray is missing or the cluster cannot be reached.
     """
-    ray = ray_module(what)
+    ray = ray_module(user)
     if ray.is_initialized():
         yield ray
         return
@@ -61,11 +61,9 @@ def connected(address: str, what: str, cpus: int | None = None) -> Iterator[Any]
     try:
         _knock(address)
         ray.init(address, **options)
-    except (
-        Exception
-    ) as error:  # Ray raises all kinds, `Exception` itself where a node of its own does not start in time
-        what = "Ray does not start" if address == LOCAL else f"there is no Ray cluster to be reached at {address!r}"
-        raise ClusterError(f"{what}: {_first_line(error)}") from error
+    except Exception as error:  # Ray raises many classes, plain `Exception` if a local node starts too slowly
+        fault = "Ray does not start" if address == LOCAL else f"no Ray cluster can be reached at {address!r}"
+        raise ClusterError(f"{fault}: {_first_line(error)}") from error
     try:
         yield ray
     finally:
@@ -73,7 +71,7 @@ def connected(address: str, what: str, cpus: int | None = None) -> Iterator[Any]
 
 
 def _knock(address: str) -> None:
-    """Fail at once where nobody answers at a HOST:PORT: Ray itself takes minutes to give up."""
+    """Fail at once if nothing listens at HOST:PORT; Ray itself takes minutes to give up."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdecimal() and "//" not in host:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()

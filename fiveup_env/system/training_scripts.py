@@ -1,4 +1,4 @@
-"""Where the training scripts and their configs are: inside an installed package, or beside it in a checkout."""
+"""Find and run the training scripts and their configs, in an installed package or in a checkout."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import yaml
 
 PACKAGE = Path(__file__).resolve().parents[1]
 EXTRAS = {"torch": "train", "stable_baselines3": "train", "sb3_contrib": "train", "tensorboard": "train", "ray": "ray"}
-"""Which extra brings what training scripts import."""
+"""Extra that installs each library of the training scripts."""
 
 
 class ConfigError(ValueError):
-    """A config that cannot be used; the message is one line."""
+    """A config cannot be used; the message is one line."""
 
 
 def folder(name: str) -> Path:
-    """The folder `training` or `configs`.
+    """Return the folder `training` or `configs`.
 
     Raises:
-        ConfigError: if this installation has none.
+        ConfigError: if this installation has no such folder.
     """
     for place in (PACKAGE / name, PACKAGE.parent / name):
         if place.is_dir():
@@ -33,10 +33,10 @@ def folder(name: str) -> Path:
 
 
 def find_config(given: str) -> Path:
-    """The config file at a path, or the shipped one of that name (`quickstart`, `configs/quickstart.yaml`).
+    """Return the config file at a path, or the shipped one of that name (`quickstart`, `configs/quickstart.yaml`).
 
     Raises:
-        ConfigError: if there is none, naming those there are.
+        ConfigError: if there is none; the message names a similar one, or all.
     """
     if Path(given).is_file():
         return Path(given)
@@ -48,23 +48,23 @@ def find_config(given: str) -> Path:
 
 
 def script_of(config: Path) -> str:
-    """The training script that a config names by its key `script`.
+    """Return the training script that a config names with its key `script`.
 
     Raises:
-        ConfigError: if the file cannot be read, is no YAML mapping, or names no script.
+        ConfigError: if the file cannot be read, is not a YAML mapping, or names no script.
     """
     try:
         content: Any = yaml.safe_load(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{config}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{config}: a config is a list of `key: value` lines")
-    there = {path.stem: path for path in sorted(folder("training").glob("[a-z]*.py"))}
+        raise ConfigError(f"{config}: a config must be a list of `key: value` lines")
+    scripts = {path.stem: path for path in sorted(folder("training").glob("[a-z]*.py"))}
     if "script" not in content:
-        raise ConfigError(f"{config}: the key 'script' is missing; scripts: {', '.join(there)}")
+        raise ConfigError(f"{config}: the key 'script' is missing; scripts: {', '.join(scripts)}")
     name = content["script"]
-    if not isinstance(name, str) or name not in there:
-        raise ConfigError(f"{config}: there is no training script {name!r}{_instead(str(name), there)}")
+    if not isinstance(name, str) or name not in scripts:
+        raise ConfigError(f"{config}: there is no training script {name!r}{_instead(str(name), scripts)}")
     return name
 
 
@@ -73,23 +73,23 @@ def train(given: str, *, out: str | None = None, resume: bool = False, seed: int
 
     Args:
         given: see `find_config`.
-        out: folder of the run, None for the script's choice.
-        resume: go on from the last checkpoint in it.
-        seed: in place of the config's.
+        out: folder of the run, None for the script's default.
+        resume: continue from the last checkpoint in that folder.
+        seed: replaces the seed of the config.
 
     Raises:
-        ConfigError: if there is no such config or script, what training needs is not installed, or the script finds
-            something wrong with the config or the folder.
+        ConfigError: if the config or script does not exist, an extra is not installed, or the script rejects the config
+            or the folder.
     """
     config = find_config(given)
     training_module(script_of(config)).main(config, out=out, resume=resume, seed=seed)
 
 
 def training_module(name: str) -> Any:
-    """A module of the folder `training`, imported.
+    """Import a module of the folder `training`.
 
     Raises:
-        ConfigError: if this installation has no such folder, or what training needs is not installed.
+        ConfigError: if this installation has no such folder, or the extra for training is not installed.
     """
     home = folder("training")
     prefix = f"{PACKAGE.name}." if home.parent == PACKAGE else ""
@@ -103,6 +103,6 @@ def training_module(name: str) -> Any:
         raise ConfigError(f"training needs {error.name}: pip install 'fiveup-env[{EXTRAS[module]}]'") from error
 
 
-def _instead(name: str, there: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, there, 1)
-    return f", did you mean {close[0]!r}?" if close else f"; there are: {', '.join(there)}"
+def _instead(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return f", did you mean {close[0]!r}?" if close else f"; choices: {', '.join(known)}"

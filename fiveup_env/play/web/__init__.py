@@ -1,1 +1,1 @@
-"""A match on a local web page, played by mouse or keyboard against and with agents (extra `web`)."""
+"""Play with people and agents on a local web page (extra `web`)."""

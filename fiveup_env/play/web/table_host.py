@@ -1,4 +1,4 @@
-"""`Host`: keeps a table going in an event loop, and tells whoever waits when it has changed."""
+"""`TableHost`: runs a table in an event loop and notifies waiting pages of changes."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from fiveup_env.play.web.seat_state import seat_state
-from fiveup_env.play.web.web_table import Table, TableError
+from fiveup_env.play.web.web_table import TableError, WebTable, seat_state
 
 PACES = (0.0, 0.25, 0.8, 2.0)
-"""Seconds before an agent's move that can be chosen on the page."""
-WAIT = 20.0  # seconds that a page waits for news before it asks again
-LOOK = 0.5  # seconds after which whoever waits looks whether the server is closing
+"""Choices of the page for the seconds before an agent's move."""
+WAIT = 20.0  # seconds after which a waiting page gets an unchanged state
+LOOK = 0.5  # seconds between checks whether the server is closing
 
 
 class StaleError(TableError):
-    """The page that asked had not seen the latest state."""
+    """The request refers to an outdated state."""
 
 
-class Host:
+class TableHost:
     """A table in an event loop.
 
-    Everything that changes the table runs under one lock. A page says which version it saw, so what a person meant for
-    one position, in an old tab or by a second click, is never taken for another.
+    All changes run under one lock. A page names the version it saw, so a request for an earlier position (an old tab, a
+    second click) is refused.
 
     Args:
         table: the table.
         pace: seconds before an agent's move.
-        closing: whether the server is about to stop, so that nobody is to wait any longer.
+        closing: function that says whether the server is about to stop, so that waiting requests end.
 
     Attributes:
-        version: number of the state, which grows with every change.
-        states: per person's seat what its page is told, as JSON text.
-        warning: why the record is not kept, None if it is.
+        version: number of the state; every change increases it.
+        states: per person's seat the state of its page as JSON text.
+        warning: reason why the record is not saved, None if it is.
     """
 
-    def __init__(self, table: Table, pace: float, closing: Callable[[], bool]) -> None:
+    def __init__(self, table: WebTable, pace: float, closing: Callable[[], bool]) -> None:
         self.table, self.pace, self.closing, self.version = table, pace, closing, 0
         self.states: dict[int, bytes] = {}
         self.warning: str | None = None
@@ -51,7 +50,7 @@ class Host:
             self.table.save()
             self.warning = None
         except OSError as error:
-            self.warning = f"the record cannot be kept: {error.strerror or error}"
+            self.warning = f"the record cannot be saved: {error.strerror or error}"
         self.version += 1
         for seat in self.table.people:
             state = seat_state(self.table, seat)
@@ -65,7 +64,7 @@ class Host:
             self._changed.notify_all()
 
     async def run(self) -> None:
-        """Let the agents play whenever it is their turn; until cancelled."""
+        """Play the agents' moves until cancelled."""
         while True:
             if self.table.phase != "agents":
                 self._poked.clear()
@@ -78,20 +77,20 @@ class Host:
                     await self._tell()
 
     async def newer(self, seat: int, version: int) -> bytes:
-        """The state of a seat, as soon as it is not of that version, or after a while."""
+        """Return the state of a seat once its version differs from `version`, at the latest after `WAIT` seconds."""
         until = time.monotonic() + WAIT
         while version == self.version and time.monotonic() < until and not self.closing():
-            with suppress(asyncio.TimeoutError):  # not the built-in one before Python 3.11
+            with suppress(asyncio.TimeoutError):  # before Python 3.11 not the built-in TimeoutError
                 async with self._changed:
                     await asyncio.wait_for(self._changed.wait_for(lambda: self.version != version), LOOK)
         return self.states[seat]
 
     async def change(self, version: int, what: Callable[[], None]) -> None:
-        """Change the table.
+        """Run `what`, which changes the table.
 
         Raises:
-            StaleError: if it is not of that version any more; nothing is changed then.
-            ValueError: what `what` raises.
+            StaleError: if the table has another version; nothing is changed then.
+            ValueError: from `what`.
         """
         async with self._lock:
             self._check(version)
@@ -99,7 +98,7 @@ class Host:
             await self._tell()
 
     async def ask(self, version: int, what: Callable[[], Any]) -> Any:
-        """Let something be computed about the table as it stands, beside the event loop; errors as of `change`."""
+        """Run `what`, which reads the table, in a thread and return its result; errors as in `change`."""
         async with self._lock:
             self._check(version)
             return await asyncio.to_thread(what)

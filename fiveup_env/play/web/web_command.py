@@ -1,4 +1,4 @@
-"""What `fiveup play --web` does: it binds a port, prints a link for every person, and serves until Ctrl-C."""
+"""Run `fiveup play --web`: bind a port, print a link for every person, serve until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.play.thoughts import Thinker
-from fiveup_env.play.web.web_table import Table
+from fiveup_env.play.web.web_table import WebTable
 
 if TYPE_CHECKING:
     import uvicorn
@@ -26,11 +26,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class WebError(ValueError):
-    """A page cannot be served; the message is one line."""
+    """The page cannot be served; the message is one line."""
 
 
 def check_web() -> None:
-    """Raise a WebError unless what the extra `web` brings is installed."""
+    """Raise a WebError if the extra `web` is not installed."""
     for module in ("starlette", "uvicorn"):
         if find_spec(module) is None:
             raise WebError(f"a web page needs {module}, which is not installed: pip install 'fiveup-env[web]'")
@@ -45,23 +45,23 @@ def serve(
     record: str | None = None,
     host: str = "127.0.0.1",
     port: int = PORT,
-    tell: Callable[[str], None] = print,
+    show: Callable[[str], None] = print,
 ) -> None:
     """Serve a table until Ctrl-C.
 
     Args:
         seating: for every seat `you` or an agent.
-        seed: see `Table`.
+        seed: see `WebTable`.
         practice: whether moves can be taken back.
-        hints: the agent that is asked for hints, beside values by search.
-        record: file of the record; None takes one in the folder `matches`, named by the time.
+        hints: agent whose opinion hints show next to search values.
+        record: file for the record; None uses a file in the folder `matches`, named by the time.
         host: address to bind.
-        port: port to bind, 0 for any that is free.
-        tell: shows a line.
+        port: port to bind, 0 for a free one.
+        show: shows a line.
 
     Raises:
-        WebError: if the libraries are missing, or the port cannot be had.
-        ValueError: if an agent cannot be made, or nobody would play.
+        WebError: if the extra is not installed, or the port cannot be bound.
+        ValueError: if an agent cannot be made, or no person is seated.
         OSError: if the record cannot be written.
     """
     check_web()
@@ -69,25 +69,25 @@ def serve(
 
     kept = FOLDER / f"{datetime.now():%Y%m%d-%H%M%S}.jsonl" if record is None else Path(record)
     adviser = Thinker(make_agent(hints, len(seating)))
-    table = Table(seating, seed, practice=practice, adviser=adviser, record=kept)
+    table = WebTable(seating, seed, practice=practice, adviser=adviser, record=kept)
     with bound_socket(host, port) as bound:
         table.save()
-        tell("Getting the agents ready ...")
+        show("Preparing the agents ...")
         table.warm_up()
         app = App(table, host)
-        shown = f"[{host}]" if ":" in host else host
+        name = f"[{host}]" if ":" in host else host
         for number, seat in enumerate(table.people):
-            tell(f"Play at http://{shown}:{bound.getsockname()[1]}/#{app.key(number)} (seat {seat})")
+            show(f"Play at http://{name}:{bound.getsockname()[1]}/#{app.key(number)} (seat {seat})")
         if host not in LOOPBACK:
-            tell("Anybody who can reach this address and has a link may play; nothing is encrypted.")
-        tell(f"The record is kept in {kept}. Ctrl-C ends the table.")
-        with suppress(KeyboardInterrupt):  # it has shut down, and passes the signal on
+            show("Anyone who can reach this address and has a link can play; the connection is not encrypted.")
+        show(f"The record is saved in {kept}. Ctrl-C closes the table.")
+        with suppress(KeyboardInterrupt):  # uvicorn shuts down first and then passes the signal on
             server_of(app).run(sockets=[bound])
-        tell("The table is closed.")
+        show("The table is closed.")
 
 
 def server_of(app: App) -> uvicorn.Server:
-    """A server for the table; its answers tell neither the time nor what serves them."""
+    """Return a server for the table whose answers reveal neither the time nor the server software."""
     import uvicorn
 
     server = uvicorn.Server(
@@ -107,10 +107,10 @@ def server_of(app: App) -> uvicorn.Server:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens at this address.
+    """Return a socket that listens at this address.
 
     Raises:
-        WebError: if it cannot be had.
+        WebError: if the address cannot be bound.
     """
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -118,7 +118,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
-            bound.listen()  # so that whoever follows the link at once waits for the server and is not refused
+            bound.listen()  # a link opened before the server runs waits instead of being refused
         except OSError:
             bound.close()
             raise

@@ -1,4 +1,4 @@
-"""`Table`: one match after another between people and agents, for a page that shows it. It knows nothing of the web."""
+"""`WebTable`: matches between people and agents for a page, and the state that each seat's page shows."""
 
 from __future__ import annotations
 
@@ -16,25 +16,29 @@ from fiveup_env.agents.protocol import Agent, AgentError, is_policy, keys_of
 from fiveup_env.agents.registry import BUILT_IN, make_agent
 from fiveup_env.play.session import Sitting
 from fiveup_env.play.thoughts import Thinker
-from fiveup_env.rendering.geometry import Plan, place
-from fiveup_env.rendering.scene import end_text, event_text
-from fiveup_env.rules.actions import describe
+from fiveup_env.rendering.geometry import TablePlan, plan_layout
+from fiveup_env.rendering.scene import Scene, end_text, event_text
+from fiveup_env.rendering.scene_svg import mark_spot, placed_tiles
+from fiveup_env.rules.actions import ACTION_TILE, describe
 from fiveup_env.rules.layout import Layout
 from fiveup_env.rules.match import Match, checked_seed
 from fiveup_env.rules.random import spread_seeds
-from fiveup_env.rules.record import MAX_PLAYERS
+from fiveup_env.rules.record import MAX_PLAYERS, RAW_PER_POINT
+from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.view import View
 
 PERSON = "you"
+SHORTEST = (28, 16)  # least width and height of the picture, in quarters of a tile
+LOG = 80  # newest log lines that a page gets
 
 
 class TableError(ValueError):
-    """What a person asked for cannot be done now; the message is one line for that person, and nothing was changed."""
+    """A person's request is not possible now; the message is one line for that person, and nothing was changed."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A line of what everybody saw: who did what in which round, and the scoring events of it."""
+class LogEntry:
+    """A public log line: the round, the seat (None for the end of a round), its action and the scoring events."""
 
     round_number: int
     seat: int | None
@@ -42,29 +46,29 @@ class Entry:
     events: tuple[str, ...] = ()
 
 
-class Table:
+class WebTable:
     """People and agents at one table, for one match after another.
 
-    A round that is settled stays on the table, for all to look at, until a person asks for the next one.
+    A settled round stays on the table until a person asks for the next one.
 
     Args:
         seating: for every seat `you` or the name of an agent.
-        seed: of the first match and what its agents draw; later ones follow from it. None draws every one anew.
+        seed: seed of the first match and its agents; seeds of later matches follow from it. None draws all seeds.
         practice: whether moves can be taken back.
-        adviser: who thinks about hints.
-        record: where the record of the match is kept; later matches get the same name with a number.
-        start: the first match, at its very beginning; by default one of that seed.
+        adviser: source of hints.
+        record: file for the record; later matches add a number to the name.
+        start: the first match, before its first move; by default one of that seed.
 
     Attributes:
-        sitting: who sits, and the match.
-        choices: by number of players the agents that a page may seat: the built-in ones, and those seated at first.
-            No others, because a name may stand for a program to run.
-        log: what happened in this match, for all to see.
-        error: why the agents cannot go on, None if they can.
+        sitting: the players and the match.
+        choices: by number of players, the agents that a page may seat: the built-in ones and those seated at first.
+            Other names are refused because a name can stand for a program to run.
+        log: public log of this match.
+        error: reason why the agents cannot continue, None if they can.
 
     Raises:
         AgentError: if an agent cannot be made.
-        ValueError: if nobody is seated, or the seed is none.
+        ValueError: if no person is seated, or the seed is invalid.
     """
 
     def __init__(
@@ -81,33 +85,32 @@ class Table:
         self.record = None if record is None else Path(record)
         self._seed, self._matches = None if seed is None else checked_seed(seed), 0
         self._agents = cache(make_agent)
-        self._placed: tuple[Layout, Plan] | None = None
+        self._placed: tuple[Layout, TablePlan] | None = None
         self._sit(tuple(seating), start)
         self.choices = self._choices()
 
     def _choices(self) -> dict[int, tuple[str, ...]]:
-        """See `choices`."""
         found: dict[int, list[str]] = {2: [], 3: [], 4: []}
         found[len(self.seating)] += [name for name in self.seating if name != PERSON]
         for players, names in found.items():
             for name in BUILT_IN:
-                with suppress(AgentError):  # made for another number of players, or something is not installed
+                with suppress(AgentError):  # made for another number of players, or an extra is missing
                     self._agents(name, players)
                     names.append(name)
         return {players: tuple(dict.fromkeys(names)) for players, names in found.items()}
 
     def _sit(self, seating: tuple[str, ...], start: Match | None = None) -> None:
         if not 2 <= len(seating) <= MAX_PLAYERS:
-            raise ValueError(f"two to four players sit at the table, not {len(seating)}")
+            raise ValueError(f"a table has two to four players, not {len(seating)}")
         if PERSON not in seating:
-            raise ValueError(f"nobody would play: one of the players must be {PERSON!r}")
+            raise ValueError(f"one of the players must be {PERSON!r}")
         agents: list[Agent | None] = [None if name == PERSON else self._agents(name, len(seating)) for name in seating]
         seed = self._match_seed()
         self.sitting = Sitting(Match(len(seating), seed) if start is None else start, agents, seed)
         self.seating = seating
         self._settled: Match | None = None
         self._matches += 1
-        self.log: list[Entry] = []
+        self.log: list[LogEntry] = []
         self._marks: list[int] = []  # length of the log before every choice of a person
         self.error: str | None = None
 
@@ -116,11 +119,9 @@ class Table:
             return checked_seed(None)
         return self._seed if self._matches == 0 else int(spread_seeds(self._seed, 1, self._matches)[0])
 
-    # what there is
-
     @property
     def match_number(self) -> int:
-        """From 1."""
+        """Number of the match, from 1."""
         return self._matches
 
     @property
@@ -130,12 +131,12 @@ class Table:
 
     @property
     def shown(self) -> Match:
-        """The match as it lies on the table: the settled round, if there is one to look at."""
+        """The position on the table: the settled round while it stays there."""
         return self.sitting.match if self._settled is None else self._settled
 
     @property
     def phase(self) -> str:
-        """What is waited for: "person" to lay, "agents" (forced moves too), "next" round, "over", or "error"."""
+        """The event the table waits for: "person", "agents" (forced moves too), "next" round, "over" or "error"."""
         if self.error is not None:
             return "error"
         if self.sitting.match.winner is not None:
@@ -149,24 +150,22 @@ class Table:
         """Whether a person's choice can be taken back now."""
         return self.practice and self.sitting.can_undo
 
-    def plan(self) -> Plan:
-        """Where the tiles lie."""
+    def plan(self) -> TablePlan:
+        """Places of the tiles."""
         layout = self.shown.layout
         if self._placed is None or self._placed[0] != layout:
-            self._placed = layout, place(layout)
+            self._placed = layout, plan_layout(layout)
         return self._placed[1]
 
     def spot(self, action: int) -> tuple[Any, str] | None:
-        """Tile and port that a placement of the seat to act would be joined to; None for a lead."""
+        """Tile and port to which a placement of the seat to act would join; None for a lead."""
         after = self.sitting.match.copy()
         after.play(action, deal=False)
         joins = after.layout.joins
         return (joins[-1].parent.tile, joins[-1].parent.port) if joins else None
 
-    # what can be done
-
     def step(self) -> None:
-        """One action of an agent, or a forced one; an agent that fails is noted in `error`."""
+        """Play one action of an agent, or a forced one; the failure of an agent goes to `error`."""
         if self.phase != "agents":
             return
         before = self.sitting.match.copy()
@@ -175,7 +174,7 @@ class Table:
         except AgentError as error:
             self.error = str(error)
             return
-        except Exception as error:  # whatever somebody's agent does: the table must not stand still without a word
+        except Exception as error:  # a user's agent may raise anything; the page must say so instead of hanging
             seat = self.sitting.match.turn
             self.error = f"agent {self.seating[seat]} at player_{seat}: {type(error).__name__}: {error}"
             return
@@ -183,22 +182,25 @@ class Table:
             self._note(before, *taken)
 
     def act(self, seat: int, action: int) -> None:
-        """A person's placement.
+        """Play a person's placement.
 
         Raises:
             TableError: if it is not this person's turn.
-            ValueError: if it is no action, or the rules do not allow it (an `IllegalActionError`).
+            ValueError: if the action is illegal (an `IllegalActionError`) or not an action.
         """
         match = self.sitting.match
-        if self.phase != "person" or match.turn != seat:
-            raise TableError("it is not your turn")
+        self._check_turn(seat)
         before, mark = match.copy(), len(self.log)
         self.sitting.choose(action)
         self._marks.append(mark)
         self._note(before, seat, action)
 
+    def _check_turn(self, seat: int) -> None:
+        if self.phase != "person" or self.sitting.match.turn != seat:
+            raise TableError("it is not your turn")
+
     def proceed(self) -> None:
-        """On to the next round.
+        """Start the next round.
 
         Raises:
             TableError: if there is no settled round on the table.
@@ -208,45 +210,44 @@ class Table:
         self._settled = None
 
     def undo(self) -> None:
-        """Take back everything from a person's last placement on.
+        """Take back everything since a person's last placement, that placement included.
 
         Raises:
             TableError: if this is not practice, or there is nothing to take back.
         """
         if not self.practice:
-            raise TableError("moves are taken back in practice only: fiveup play --practice")
+            raise TableError("moves can be taken back in practice only: fiveup play --practice")
         if not self.sitting.undo():
             raise TableError("there is nothing to take back")
         del self.log[self._marks.pop() :]
         self._settled = self.error = None
 
     def new_match(self, seating: Sequence[str] | None = None) -> None:
-        """Another match; people keep their number of seats.
+        """Start another match with the same number of people.
 
         Args:
-            seating: who sits where; None for the same as before.
+            seating: for every seat `you` or the name of an agent; None keeps the seating.
 
         Raises:
-            TableError: if not as many people are seated as before, or an agent is none of the `choices`.
+            TableError: if the number of people changes, or an agent is not one of the `choices`.
         """
         wanted = self.seating if seating is None else tuple(seating)
         if wanted.count(PERSON) != len(self.people):
-            raise TableError(f"as many people as before are to be seated: {len(self.people)}")
+            raise TableError(f"the number of people must stay the same: {len(self.people)}")
         if len(wanted) not in self.choices:
-            raise TableError(f"two to four players sit at the table, not {len(wanted)}")
+            raise TableError(f"a table has two to four players, not {len(wanted)}")
         for name in wanted:
             if name != PERSON and name not in self.choices[len(wanted)]:
-                raise TableError(f"{name!r} cannot be seated here; there are {', '.join(self.choices[len(wanted)])}")
+                raise TableError(f"{name!r} cannot be seated here; choices: {', '.join(self.choices[len(wanted)])}")
         self._sit(wanted)
 
     def hint(self, seat: int) -> dict[str, Any]:
-        """What the adviser thinks of the placements of a person who is to lay, see `Thinker`.
+        """Return the adviser's thoughts about the placements of the person to act (see `Thinker`).
 
         Raises:
             TableError: if it is not this person's turn, or there is no adviser.
         """
-        if self.phase != "person" or self.sitting.match.turn != seat:
-            raise TableError("it is not your turn")
+        self._check_turn(seat)
         if self.adviser is None:
             raise TableError("there is no adviser")
         view = View.of(self.sitting.match)
@@ -256,7 +257,7 @@ class Table:
             raise TableError(str(error)) from error
 
     def warm_up(self) -> None:
-        """Compile what agents and hints need, so that nobody waits for it at the table."""
+        """Compile the kernels of agents and hints before people wait for them."""
         match = Match(len(self.seating), 0)
         while len(match.legal_actions()) == 1:
             match.play(match.legal_actions()[0])
@@ -273,27 +274,83 @@ class Table:
         Raises:
             OSError: if it cannot be written.
         """
-        if self.record is not None:
-            self.record_file.parent.mkdir(parents=True, exist_ok=True)
-            self.sitting.recorder.save(self.record_file)
-
-    @property
-    def record_file(self) -> Path:
-        """Where the record of this match is kept."""
-        assert self.record is not None
-        if self._matches == 1:
-            return self.record
-        return self.record.with_name(f"{self.record.stem}-{self._matches}{self.record.suffix}")
+        if self.record is None:
+            return
+        file = self.record
+        if self._matches > 1:
+            file = file.with_name(f"{file.stem}-{self._matches}{file.suffix}")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.sitting.recorder.save(file)
 
     def _note(self, before: Match, seat: int, action: int) -> None:
-        """Write down what happened, and keep a round that it ended on the table."""
+        """Log an action; if it ended the round, keep that round on the table."""
         match = self.sitting.match
-        told = tuple(event_text(event) for event in match.events)
-        self.log.append(Entry(before.round_number, seat, describe(action), told))
+        events = tuple(event_text(event) for event in match.events)
+        self.log.append(LogEntry(before.round_number, seat, describe(action), events))
         if match.round_number == before.round_number and match.winner is None:
             return
         ended = before.copy()
         ended.play(action, deal=False)
-        self.log.append(Entry(before.round_number, None, end_text(ended)))
+        self.log.append(LogEntry(before.round_number, None, end_text(ended)))
         if match.winner is None:
             self._settled = ended
+
+
+def seat_state(table: WebTable, seat: int) -> dict[str, Any]:
+    """Return the JSON state of one seat's page, built from its view and the public log alone (R2.2, D6).
+
+    Scores are display points; places are in units of the plan.
+    """
+    match, phase = table.shown, table.phase
+    view = View.of(match, seat)
+    scene = Scene.of_view(view, plan=table.plan())
+    to_act = phase == "person" and match.turn == seat
+    return {
+        "match": table.match_number,
+        "round": view.round_number,
+        "seat": seat,
+        "players": [_name(table, other, seat) for other in range(match.num_players)],
+        "seating": list(table.seating),
+        "sides": match.num_sides,
+        "phase": phase,
+        "turn": match.turn if phase in ("person", "agents") else None,
+        "your_turn": to_act,
+        "scores": [score / RAW_PER_POINT for score in view.scores],
+        "target": match.variant.target,
+        "winner": match.winner,
+        "boneyard": view.boneyard_size,
+        "hands": [hand if isinstance(hand, int) else [list(tile) for tile in hand] for hand in scene.hands],
+        "end_sum": view.layout.end_sum,
+        "board": _board(scene),
+        "options": [_option(table, action) for action in view.legal_actions()] if to_act else [],
+        "log": [
+            {"round": entry.round_number, "seat": entry.seat, "text": entry.text, "events": list(entry.events)}
+            for entry in table.log[-LOG:]
+        ],
+        "practice": table.practice,
+        "can_undo": table.can_undo,
+        "can_hint": to_act and table.adviser is not None,
+        "agents": table.choices,
+        "error": table.error,
+    }
+
+
+def _name(table: WebTable, other: int, seat: int) -> str:
+    name = table.sitting.players[other]
+    return name if table.seating[other] != PERSON else "you" if other == seat else f"person at seat {other}"
+
+
+def _board(scene: Scene) -> dict[str, Any]:
+    box = scene.plan.box.grown(3)
+    width, height = max(box.width, SHORTEST[0]), max(box.height, SHORTEST[1])
+    x, y = (box.x0 + box.x1 - width) / 2, (box.y0 + box.y1 - height) / 2
+    return {"view": f"{x:g} {y:g} {width} {height}", "svg": "".join(placed_tiles(scene.layout, scene.plan))}
+
+
+def _option(table: WebTable, action: int) -> dict[str, Any]:
+    """A placement: its tile, and the spot on the board where it would join."""
+    option: dict[str, Any] = {"action": action, "text": describe(action), "tile": list(TILES[ACTION_TILE[action]])}
+    if (joined := table.spot(action)) is not None:
+        x, y = mark_spot(table.plan(), *joined, counted=True)
+        option["spot"] = [round(x, 2), round(y, 2)]
+    return option
