@@ -35,7 +35,7 @@ import gymnasium
 import fiveup_env
 from fiveup_env import Match, fiveup_v0
 from fiveup_env.agents import load
-from fiveup_env.rendering.board_picture import board
+from fiveup_env.rendering.scene_svg import board_svg
 from fiveup_env.testing import check_agent
 
 package = Path(fiveup_env.__file__).parent
@@ -46,7 +46,7 @@ env = fiveup_v0.env(num_players=4, render_mode="ansi")
 env.reset(seed=0)
 assert "player_0" in env.render()
 gymnasium.make("fiveup_env/FiveUp-v0").reset(seed=0)
-assert board(Match(2, seed=0).layout).startswith("<svg")
+assert board_svg(Match(2, seed=0).layout).startswith("<svg")
 check_agent(load("partnership-v1"), matches=1, decisions=4)
 
 assert "fiveup-env" in command("fiveup", "--version")

@@ -20,7 +20,7 @@ from fiveup_env.rules.record import MAX_PLAYERS
 from fiveup_env.views.view import View
 
 Thoughts = Callable[[View, Agent], Mapping[str, Any] | None]
-"""Gives what is written down as a move's `info` (see `fiveup_env.records.move_info`)."""
+"""Gives what is written down as a move's `info` (see `fiveup_env.records.recorder.checked_info`)."""
 
 
 def record_match_up(

@@ -74,7 +74,7 @@ def position_of_seed(seed: int, plies: int = 0, num_players: int = 4) -> Match:
         match.play(greedy.act(View.of(match)))
         done += 1
     if match.winner is not None:
-        raise ValueError(f"the match of seed {seed} is over after {done} actions, without a decision at {plies} or later")
+        raise ValueError(f"the match of seed {seed} is over after {done} actions: no decision at {plies} or later")
     return match
 
 

@@ -184,7 +184,9 @@ class _Reader:
         line = self.lines[0]
         version = line.get("version")
         if version is not True and isinstance(version, int) and version > VERSION:
-            raise RecordError(1, f"the record has version {version}: this fiveup-env reads version {VERSION}, install a newer one")
+            raise RecordError(
+                1, f"the record has version {version}: this fiveup-env reads version {VERSION}, not newer ones"
+            )
         if version is True or version != VERSION or not isinstance(version, int):
             raise RecordError(1, f"there is no version {version!r} of records: this fiveup-env reads {VERSION}")
         self._keys(line, HEADER_KEYS)

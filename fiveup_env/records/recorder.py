@@ -260,7 +260,7 @@ def _by_action(key: str, given: Any, legal: list[int], unit: bool) -> dict[str, 
     numbers = {}
     for action, number in given.items():
         if str(action) not in known:
-            raise ValueError(f"info {key} names {action!r}, which is not a legal action here; legal: {', '.join(known)}")
+            raise ValueError(f"info {key} names {action!r}, not a legal action here; legal: {', '.join(known)}")
         numbers[str(action)] = _number(key, number, unit)
     if unit and sum(numbers.values()) > 1.001:
         raise ValueError(f"info {key} add up to {sum(numbers.values()):g}, more than 1")

@@ -8,7 +8,7 @@ import sys
 CODE = """
 import sys
 sys.modules["pyspiel"] = None
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 sys.exit(run(["evaluate", "openspiel:ismcts", "random", "--matches", "2"]))
 """
 

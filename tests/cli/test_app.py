@@ -11,7 +11,8 @@ import time
 import pytest
 
 import fiveup_env
-from fiveup_env.cli.app import main, run
+from fiveup_env.cli.app import main
+from fiveup_env.cli.app import run_fiveup as run
 
 
 def test_evaluate_prints_a_table(capsys):
@@ -161,7 +162,7 @@ def test_modules_in_the_current_folder_can_be_named(tmp_path, monkeypatch, capsy
 
 def test_help_imports_neither_kernels_nor_frameworks():
     code = (
-        "import sys; from fiveup_env.cli.app import run; run(['evaluate', '--help']);"
+        "import sys; from fiveup_env.cli.app import run_fiveup as run; run(['evaluate', '--help']);"
         "print(sorted({'numba', 'torch', 'ray'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from fiveup_env.rendering.geometry import place
-from fiveup_env.rendering.raster import png
+from fiveup_env.rendering.geometry import plan_layout
+from fiveup_env.rendering.render_modes import png
 from fiveup_env.rendering.scene import Scene
 from fiveup_env.rendering.scene_svg import svg
 from fiveup_env.rules.match import Match
@@ -27,7 +27,7 @@ def picture() -> str:
         arms = sum(join.parent.port.startswith("arm") for join in match.layout.joins)
         if match.round_number > 1 or not match.events or arms <= most:
             continue
-        box = place(match.layout).box
+        box = plan_layout(match.layout).box
         if box.width > 1.5 * box.height:
             best, most = match, arms
     assert best is not None

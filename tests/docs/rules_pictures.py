@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fiveup_env.rendering.board_picture import board
+from fiveup_env.rendering.scene_svg import board_svg
 from tests.rendering.worked import layout_of
 from tests.rules.test_worked_positions import POSITIONS
 
@@ -17,7 +17,7 @@ def pictures() -> dict[str, str]:
     for position in POSITIONS:
         low, high = position["played"]
         name = f"{len(position['tiles'])}-tiles-{low}{high}.svg"
-        drawn[name] = board(layout_of(position), width=560) + "\n"
+        drawn[name] = board_svg(layout_of(position), width=560) + "\n"
     return drawn
 
 

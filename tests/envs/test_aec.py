@@ -16,7 +16,7 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 from fiveup_env import Match, View, fiveup_v0
 from fiveup_env.rendering.scene import Scene
-from fiveup_env.rendering.unicode_board import unicode_board
+from fiveup_env.rendering.text_board import unicode_board
 from fiveup_env.rules.actions import DRAW, PASS, Lead, encode
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.testing.episode_walk import walk, walk_on

@@ -72,7 +72,7 @@ def test_a_match_under_way_is_refused_and_nothing_changes(make: Callable[..., Dr
     driver.reset(1)
     before, match = driver.env.recorder.text(), Match(2, seed=0)
     match.play(match.legal_actions()[0])
-    with pytest.raises(ValueError, match="a record starts where a match does"):
+    with pytest.raises(ValueError, match="a record starts in round 1 before the first move"):
         driver.reset(deal=match)
     assert driver.env.recorder.text() == before
 

@@ -13,7 +13,7 @@ import pytest
 
 from fiveup_env.agents.network.released_policies import weights_file
 from fiveup_env.agents.protocol import AgentError, Policy
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation import plan_parts as parts
 from fiveup_env.evaluation.match_plan import Results
@@ -174,7 +174,7 @@ def test_no_cluster_at_an_address_is_one_line(address, monkeypatch, capsys):
     module = pytest.importorskip("ray")
     monkeypatch.setattr(module, "is_initialized", lambda: False)
     assert run(["evaluate", "greedy", "random", "--ray", address]) == 2
-    assert capsys.readouterr().err.startswith(f"fiveup: there is no Ray cluster to be reached at '{address}': ")
+    assert capsys.readouterr().err.startswith(f"fiveup: no Ray cluster can be reached at '{address}': ")
 
 
 # --------------------------------------------------------------------------------------------------- two nodes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation.luck import new_luck, value_function
 from fiveup_env.evaluation.match_plan import Plan
 from fiveup_env.evaluation.match_play import play_matches

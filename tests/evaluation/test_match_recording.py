@@ -6,7 +6,7 @@ import pytest
 
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.match_recording import record_match, save_records
 from fiveup_env.records import parse_record, read_record

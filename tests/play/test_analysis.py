@@ -12,8 +12,8 @@ from fiveup_env.agents.search.double_dummy import double_dummy
 from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.belief.resample import resample
-from fiveup_env.cli.app import run
-from fiveup_env.play.analysis import Analysis, analyse, position, show
+from fiveup_env.cli.app import run_fiveup as run
+from fiveup_env.play.analysis import Analysis, analyse, analysis_report, position_of_seed
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View
@@ -24,12 +24,12 @@ WORLDS = scaled(200, 0.02)
 
 def shown(analysis: Analysis) -> str:
     text = io.StringIO()
-    Console(width=200, file=text).print(show(analysis))
+    Console(width=200, file=text).print(analysis_report(analysis))
     return text.getvalue()
 
 
 def test_candidates_are_the_legal_actions_best_first():
-    match = position(3, 7)
+    match = position_of_seed(3, 7)
     found = analyse(match, worlds=WORLDS, seed=1)
     assert sorted(c.action for c in found.candidates) == match.legal_actions()
     values = [c.value.value for c in found.candidates]
@@ -47,7 +47,7 @@ def test_candidates_are_the_legal_actions_best_first():
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_it_keeps_to_the_view(num_players):
     """R2.2, D6: a match that the seat cannot tell from this one gets the same estimates and belief."""
-    match = position(5, 6, num_players)
+    match = position_of_seed(5, 6, num_players)
     other = resample(match, match.turn, rng=2)
     assert match != other
     one, two = analyse(match, worlds=WORLDS, seed=1), analyse(other, worlds=WORLDS, seed=1)
@@ -56,7 +56,7 @@ def test_it_keeps_to_the_view(num_players):
 
 
 def test_more_worlds_narrow_the_interval():
-    match = position(3, 7)
+    match = position_of_seed(3, 7)
     few, many = (analyse(match, worlds=n, seed=1).candidates[0].value for n in (WORLDS, 16 * WORLDS))
     assert many.high - many.low < 0.6 * (few.high - few.low)
 
@@ -72,27 +72,27 @@ def test_the_solver_where_it_can():
 
 
 def test_what_is_shown():
-    match = position(0, 5)
+    match = position_of_seed(0, 5)
     found = analyse(match, worlds=WORLDS)
     text = shown(found)
     assert all(describe(c.action) in text for c in found.candidates)
     assert f"{Belief(View.of(match)).count:,} deals agree" in text
-    assert "endgame solver: only with an empty boneyard" in text
+    assert "endgame solver: needs an empty boneyard" in text
     assert f"player_{match.turn} to act" in text and "chance to win the match" in text
 
 
 def test_positions():
-    assert position(4) == Match(4, 4)
-    later = position(4, 9)
+    assert position_of_seed(4) == Match(4, 4)
+    later = position_of_seed(4, 9)
     assert len(later.legal_actions()) > 1
-    assert later == position(4, 9)
-    with pytest.raises(ValueError, match=r"the match of seed 4 is over after \d+ actions; nobody decides at 100000 or"):
-        position(4, 100_000)
+    assert later == position_of_seed(4, 9)
+    with pytest.raises(ValueError, match=r"the match of seed 4 is over after \d+ actions; no decision at 100000 or"):
+        position_of_seed(4, 100_000)
 
 
 def test_bad_arguments():
     with pytest.raises(ValueError, match="worlds must be an integer from 2 to 1000000, not 1"):
-        analyse(position(0), worlds=1)
+        analyse(position_of_seed(0), worlds=1)
 
 
 def test_the_command(capsys):

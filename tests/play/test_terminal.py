@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation.match_recording import record_match
 from fiveup_env.play.session import Sitting
 from fiveup_env.play.terminal import play_in_terminal
@@ -64,7 +64,7 @@ def test_hints_and_nonsense():
     sitting = sit()
     told = talk(sitting, "h", "0", "99999", "²", "lay", "u", "b", "q", adviser=Thinker(make_agent("duel-v1"), worlds=8))
     legal = sit_until_choice().match.legal_actions()
-    hints = re.findall(r"Hint: (\d+): .*, (\d+\.\d)% to win, the policy's choice with \d+%", told)
+    hints = re.findall(r"Hint: (\d+): .*, (\d+\.\d)% to win, the policy plays it with \d+%", told)
     assert sorted(int(number) for number, _ in hints) == list(range(1, len(legal) + 1))
     assert [float(chance) for _, chance in hints] == sorted((float(chance) for _, chance in hints), reverse=True)
     assert told.count("Type a number from 1 to") == 4

@@ -10,7 +10,7 @@ from fiveup_env.agents.search.search_agents import PIMC
 from fiveup_env.belief.resample import resample
 from fiveup_env.play.thoughts import Thinker, beliefs, think_over
 from fiveup_env.records import parse_record
-from fiveup_env.records.move_info import checked_info
+from fiveup_env.records.recorder import checked_info
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.view import View

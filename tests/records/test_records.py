@@ -67,13 +67,13 @@ def test_an_unfinished_match(moves):
 def test_a_match_under_way_cannot_be_recorded():
     match = Match(2, seed=0)
     match.play(match.legal_actions()[0])
-    with pytest.raises(ValueError, match="a record starts where a match does"):
+    with pytest.raises(ValueError, match="a record starts in round 1 before the first move"):
         Recorder(match)
 
 
 @pytest.mark.parametrize("names", ["ab", ["a"], ["a", ""], ["a", 3], ["a", "x" * 201]])
 def test_players_are_names(names):
-    with pytest.raises(ValueError, match="players are 2 names"):
+    with pytest.raises(ValueError, match="players must be 2 names"):
         Recorder(Match(2, seed=0), names)
 
 
@@ -118,15 +118,15 @@ def test_thoughts_come_back():
 @pytest.mark.parametrize(
     ("info", "message"),
     [
-        ({"probabilities": {"119": 1.0}}, "no legal action"),
-        ({"probabilities": {"0": 1.5}}, "no legal action|not a number from 0 to 1"),
-        ({"win": [0.5]}, "has 2 entries"),
+        ({"probabilities": {"119": 1.0}}, "not a legal action"),
+        ({"probabilities": {"0": 1.5}}, "not a legal action|not a number from 0 to 1"),
+        ({"win": [0.5]}, "must have 2 entries"),
         ({"win": [0.5, float("nan")]}, "not a number"),
-        ({"belief": [{}, {"9|9": 1.0}]}, "maps tiles"),
+        ({"belief": [{}, {"9|9": 1.0}]}, "must map tiles"),
         ({"value": True}, "not a number"),
-        ({"note": 3}, "is text"),
+        ({"note": 3}, "must be text"),
         ({"mood": 1}, "there is no info"),
-        ([], "is a mapping"),
+        ([], "must be a mapping"),
     ],
 )
 def test_thoughts_are_checked(info, message):
@@ -225,7 +225,7 @@ def test_newer_and_older_versions_are_named():
 def test_nothing_may_follow_the_end():
     """R9.1."""
     text = played(2, 0, 3).text()
-    with pytest.raises(RecordError, match="goes on after its end"):
+    with pytest.raises(RecordError, match="continues after its end"):
         parse_record(text + text)
 
 

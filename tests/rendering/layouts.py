@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fiveup_env.rendering.geometry import Placed, Plan
+from fiveup_env.rendering.geometry import PlacedTile, TablePlan
 from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING
@@ -49,7 +49,7 @@ def prefix(layout: Layout, count: int) -> Layout:
     return Layout(layout.tiles[:count], layout.joins[: count - 1])
 
 
-def half_square(placed: Placed, port: str) -> tuple[int, int, int, int]:
+def half_square(placed: PlacedTile, port: str) -> tuple[int, int, int, int]:
     """The square of a non-double's half."""
     x, y = placed.low if port == "small" else placed.high
     return x - 1, y - 1, x + 1, y + 1
@@ -63,7 +63,7 @@ def shared_edge(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> i
     return max(wide, high) if min(wide, high) == 0 and max(wide, high) > 0 else 0
 
 
-def side_of(spinner: Placed, other: tuple[int, int, int, int]) -> tuple[bool, int]:
+def side_of(spinner: PlacedTile, other: tuple[int, int, int, int]) -> tuple[bool, int]:
     """Whether the other one lies at a long side of a spinner, in the very middle of it; and at which of the two."""
     x0, y0, x1, y1 = spinner.box
     stands = y1 - y0 > x1 - x0
@@ -75,7 +75,7 @@ def side_of(spinner: Placed, other: tuple[int, int, int, int]) -> tuple[bool, in
     return False, 1 if along[0] > along[1] else -1
 
 
-def check(layout: Layout, plan: Plan) -> None:
+def check(layout: Layout, plan: TablePlan) -> None:
     """Everything that issue 6 asks of a placed layout, recounted from the rectangles alone."""
     assert tuple(placed.tile for placed in plan.tiles) == layout.tiles
     tiles = {placed.tile: placed for placed in plan.tiles}

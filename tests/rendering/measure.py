@@ -13,8 +13,8 @@ import numpy as np
 
 from fiveup_env.records import Recorder, parse_record
 from fiveup_env.records.record_reader import Record
-from fiveup_env.rendering.raster import rgb_array
-from fiveup_env.rendering.replay_page import page
+from fiveup_env.rendering.render_modes import rgb_array
+from fiveup_env.rendering.replays import replay_page
 from fiveup_env.rendering.scene import Scene
 from fiveup_env.rendering.scene_svg import svg
 from fiveup_env.rules.match import Match
@@ -65,7 +65,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "match.html"
         began = time.process_time()
-        path.write_text(page(record), encoding="utf-8")
+        path.write_text(replay_page(record), encoding="utf-8")
         print(
             f"page of {MOVES} moves: {path.stat().st_size / 2**20:.2f} MB, made in {time.process_time() - began:.1f} s"
         )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fiveup_env.rendering.geometry import FRAME, Plan, Plane
+from fiveup_env.rendering.geometry import FRAME, Plane, TablePlan
 from fiveup_env.rules.layout import Layout
 from tests.rendering.layouts import check, rounds
 
@@ -28,7 +28,7 @@ class Extreme:
     beyond: float
     number: int  # of the round, which parts equals
     layout: Layout = field(compare=False)
-    plan: Plan = field(compare=False)
+    plan: TablePlan = field(compare=False)
     num_players: int = field(compare=False)
 
 
@@ -65,13 +65,13 @@ def table(count: int, extremes: list[Extreme]) -> str:
 
 def draw(extremes: list[Extreme], folder: Path) -> None:
     """One PNG each, the most extreme first."""
-    from fiveup_env.rendering.raster import png
+    from fiveup_env.rendering.render_modes import png
     from fiveup_env.rendering.scene_svg import board_svg
 
     folder.mkdir(parents=True, exist_ok=True)
     for number, extreme in enumerate(sorted(extremes, reverse=True), 1):
         name = f"{number:02}-{extreme.num_players}-players-round-{-extreme.number}.png"
-        (folder / name).write_bytes(png(board_svg(extreme.layout, extreme.plan), width=960))
+        (folder / name).write_bytes(png(board_svg(extreme.layout, width=10**6), width=960))
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fiveup_env.cli.app import run
-from fiveup_env.rendering.film import film
-from fiveup_env.rendering.frames import frames
-from fiveup_env.rendering.raster import rgb_array
+from fiveup_env.cli.app import run_fiveup as run
+from fiveup_env.rendering.render_modes import rgb_array
+from fiveup_env.rendering.replays import film, record_frames
 from fiveup_env.rendering.scene_svg import svg
 from tests.records.support import played
 
@@ -30,7 +29,7 @@ def pictures(path):
 
 @pytest.mark.parametrize("name", ["a.gif", "a.png"])
 def test_a_picture_a_move(name, record, tmp_path):
-    first_round = [f for f in frames(record) if f.move is None or f.move.round_number == 1]
+    first_round = [f for f in record_frames(record) if f.move is None or f.move.round_number == 1]
     assert film(record, tmp_path / name, seconds=0.5, width=960, round_number=1) == len(first_round)
     shown = pictures(tmp_path / name)
     assert len(shown) == len(first_round) < len(record.moves)
@@ -46,7 +45,7 @@ def test_a_seat_sees_its_own_hand(record, tmp_path):
     film(record, tmp_path / "seat.gif", round_number=1, width=240, seat=1, theme="dark")
     both = pictures(tmp_path / "all.gif"), pictures(tmp_path / "seat.gif")
     assert len(both[0]) == len(both[1]) and both[0][0][0].mean() > 150 > 100 > both[1][0][0].mean()
-    dark = rgb_array(svg(next(frames(record)).seen_by(1), "dark"))
+    dark = rgb_array(svg(next(record_frames(record)).seen_by(1), "dark"))
     with Image.fromarray(dark) as image:
         small = np.asarray(image.resize((240, 180)), np.int64)
     assert np.abs(both[1][0][0] - small).mean() < 6
@@ -60,7 +59,7 @@ def test_command_and_bad_input(record, tmp_path, capsys):
     capsys.readouterr()
     for arguments, message in (
         (["--gif", str(tmp_path / "a.mp4")], "a film ends in .gif, .png, .apng, not"),
-        (["--gif", str(tmp_path / "a.gif"), "--round", "99"], "the record has no round 99: it has"),
+        (["--gif", str(tmp_path / "a.gif"), "--round", "99"], "the record has no round 99: its last round is"),
         (["--gif", str(tmp_path / "a.gif"), "--seat", "3"], "seat must be from 0 to 1, not 3"),
         (["--gif", str(tmp_path / "a.gif"), "--theme", "pink"], "there is no theme 'pink'"),
         (["--gif", str(tmp_path / "no" / "a.gif"), "--round", "1"], "cannot write"),

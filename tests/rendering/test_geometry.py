@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fiveup_env.rendering.geometry import FRAME, Box, GeometryError, Plane, place
+from fiveup_env.rendering.geometry import FRAME, Box, GeometryError, Plane, plan_layout
 from fiveup_env.rules.layout import Layout
 from tests.rendering.layouts import check, grown, prefix, rounds
 from tests.rendering.survey import Extreme, draw, statistics
@@ -40,7 +40,7 @@ def test_layouts_up_to_all_tiles():
     rng, full = random.Random(5), 0
     for _ in range(25):
         layout = grown(rng)
-        check(layout, place(layout))
+        check(layout, plan_layout(layout))
         full += len(layout.tiles) == 28
     assert full > 3
 
@@ -54,7 +54,7 @@ def test_old_tiles_stay(num_players):
         for count in range(1, len(layout.tiles) + 1):
             searches = plane.searches
             plane.add(count - 1)
-            plan = place(prefix(layout, count))
+            plan = plan_layout(prefix(layout, count))
             check(prefix(layout, count), plan)
             assert [p.box for p in plan.tiles] == [p.box for p in plane.plan().tiles]
             if before is not None and plane.searches == searches:
@@ -64,19 +64,19 @@ def test_old_tiles_stay(num_players):
 
 def test_the_same_every_time():
     layout = grown(random.Random(3))
-    assert place(layout) == place(layout)
+    assert plan_layout(layout) == plan_layout(layout)
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=range(len(POSITIONS)))
 def test_worked_positions(position):
     """R4.1 to R4.5 as the source draws them."""
     layout = layout_of(position)
-    check(layout, place(layout))
+    check(layout, plan_layout(layout))
     assert layout.tiles[0] == laying_order(position)[0]
 
 
 def test_nothing_laid():
-    plan = place(Layout((), ()))
+    plan = plan_layout(Layout((), ()))
     assert plan.tiles == () and plan.box == Box(0, 0, 0, 0)
 
 

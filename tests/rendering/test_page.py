@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.records import Recorder, parse_record
-from fiveup_env.rendering.replay_page import mistakes, page
+from fiveup_env.rendering.replays import mistakes, replay_page
 from fiveup_env.rendering.scene import event_text
 from fiveup_env.rules.actions import describe
 from fiveup_env.rules.match import Match
@@ -32,7 +32,7 @@ def with_thoughts():
 
 
 def test_nothing_is_loaded_and_nothing_breaks_out():
-    text = page(with_thoughts())
+    text = replay_page(with_thoughts())
     assert not re.search(r"(src|href)=[\"']?(https?:)?//|@import|@@", text)
     assert text.count("</script>") == 2 and "<i>one" not in text.replace('"<i>one', "")
 
@@ -40,7 +40,7 @@ def test_nothing_is_loaded_and_nothing_breaks_out():
 def test_a_thousand_moves_stay_under_three_megabytes(browser, tmp_path):
     """And open, at the first move; how fast, `python -m tests.rendering.measure` says."""
     file = tmp_path / "long.html"
-    file.write_text(page(long_record()), encoding="utf-8")
+    file.write_text(replay_page(long_record()), encoding="utf-8")
     assert file.stat().st_size < 3 * 2**20
     browser.get(file.as_uri())
     assert browser.find_element("id", "where").text == "move 0 of 1000"
@@ -76,7 +76,7 @@ def test_in_a_browser(browser, tmp_path):
     """Every number on the page is that of the record: steps, scores, tiles, thoughts, the curve, the mistakes."""
     record = with_thoughts()
     file = tmp_path / "match.html"
-    file.write_text(page(record), encoding="utf-8")
+    file.write_text(replay_page(record), encoding="utf-8")
     browser.get(file.as_uri())
     shown = browser.find_element("tag name", "body").get_attribute
     click = lambda name: browser.find_element("id", name).click()  # noqa: E731

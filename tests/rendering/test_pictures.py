@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
-from fiveup_env.rendering.raster import SHAPE, RenderingError, png, rgb_array
-from fiveup_env.rendering.render_modes import RENDER_MODES
+from fiveup_env.rendering.render_modes import RENDER_MODES, SHAPE, RenderingError, png, rgb_array
 from fiveup_env.rendering.scene import Scene, marks
 from fiveup_env.rendering.scene_svg import THEMES, svg
-from fiveup_env.rendering.unicode_board import unicode_board
+from fiveup_env.rendering.text_board import unicode_board
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View
 from tests.rendering.worked import match_of
@@ -123,7 +122,7 @@ def test_gymnasium_modes(mode):
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr("fiveup_env.rendering.raster.find_spec", lambda name: None)
+    monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
     with pytest.raises(RenderingError, match=r"pixels need resvg-py, .* pip install 'fiveup-env\[render\]'"):
         FiveUpEnv(2, render_mode="rgb_array")
     FiveUpEnv(2, render_mode="svg")

@@ -10,9 +10,7 @@ import pytest
 
 from fiveup_env import fiveup_v0
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
-from fiveup_env.rendering.raster import RenderingError
-from fiveup_env.rendering.render_modes import Renderer
-from fiveup_env.rendering.window import Window
+from fiveup_env.rendering.render_modes import Renderer, RenderingError, Window
 
 pygame = pytest.importorskip("pygame", reason="the extra window is not installed")
 
@@ -59,7 +57,7 @@ def test_frames_wait_for_whoever_looks(monkeypatch):
     window.show(frame)
     before = pygame.time.get_ticks()
     window.show(frame)
-    monkeypatch.setattr("fiveup_env.rendering.window.NOBODY_LOOKS", ())
+    monkeypatch.setattr("fiveup_env.rendering.render_modes.SCREENLESS", ())
     began = pygame.time.get_ticks()
     window.show(frame)
     assert pygame.time.get_ticks() - began >= 200 - 25 - (began - before)
@@ -67,7 +65,7 @@ def test_frames_wait_for_whoever_looks(monkeypatch):
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr("fiveup_env.rendering.window.find_spec", lambda name: None)
+    monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
     with pytest.raises(RenderingError, match=r"pygame-ce, .* pip install 'fiveup-env\[render,window\]'"):
         fiveup_v0.env(render_mode="human")
     Renderer("ansi")
@@ -77,8 +75,8 @@ def test_without_a_screen_one_line_says_what_to_do():
     """In a process of its own: a driver is chosen once."""
     code = """if True:
         import numpy as np
-        from fiveup_env.rendering.raster import RenderingError
-        from fiveup_env.rendering.window import Window
+        from fiveup_env.rendering.render_modes import RenderingError
+        from fiveup_env.rendering.render_modes import Window
         try:
             Window(1).show(np.zeros((4, 4, 3), np.uint8))
         except RenderingError as error:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation.match_plan import Forfeit, Plan, Results
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.reports.comparison import compare, read_report

@@ -9,7 +9,7 @@ import pytest
 
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.protocol import Policy
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
 from fiveup_env.studies.cross_play import cross_play, gap, grids, labels
 from fiveup_env.views.view import Views

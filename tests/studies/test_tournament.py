@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import plan_parts as parts
 from fiveup_env.studies.tournament import ELO, bradley_terry, f_tail, grids, round_robin
 from tests.agents.support import First

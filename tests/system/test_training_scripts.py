@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.system import training_scripts as scripts
 from fiveup_env.system.training_scripts import ConfigError, find_config, script_of, train
 
@@ -72,10 +72,10 @@ def test_train_runs_the_script_that_the_config_names(home):
     [
         ("steps: 10\n", "the key 'script' is missing; scripts: ppo$"),
         ("script: pp0\n", "there is no training script 'pp0', did you mean 'ppo'?"),
-        ("script: _shared\n", "there is no training script '_shared'; there are: ppo"),
+        ("script: _shared\n", "there is no training script '_shared'; choices: ppo"),
         ("script: [ppo]\n", "there is no training script"),
-        ("- script\n", "a config is a list of `key: value` lines"),
-        ("", "a config is a list of `key: value` lines"),
+        ("- script\n", "a config must be a list of `key: value` lines"),
+        ("", "a config must be a list of `key: value` lines"),
         ("script: ppo\nsteps: [1, 2\n", "line 3, column 1"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_config_that_is_no_text(home):
 def test_a_config_that_does_not_exist(home, capsys):
     assert run(["train", "quikstart"]) == 2
     assert capsys.readouterr().err == "fiveup: there is no config 'quikstart', did you mean 'quickstart'?\n"
-    with pytest.raises(ConfigError, match="there is no config 'xyz'; there are: quickstart"):
+    with pytest.raises(ConfigError, match="there is no config 'xyz'; choices: quickstart"):
         find_config("xyz")
 
 

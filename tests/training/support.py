@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import yaml
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from training._checkpoint import PREVIOUS
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("sb3_contrib")
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.system.training_scripts import ConfigError, folder, script_of, training_module
 from tests.training.support import write_config
 from training._config import read_config

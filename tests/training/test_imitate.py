@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from fiveup_env.agents.registry import make_agent  # noqa: E402
 from fiveup_env.belief.resample import resample  # noqa: E402
-from fiveup_env.cli.app import run  # noqa: E402
+from fiveup_env.cli.app import run_fiveup as run  # noqa: E402
 from fiveup_env.system.training_scripts import ConfigError  # noqa: E402
 from fiveup_env.views.observation import observation_size, upper_bounds  # noqa: E402
 from fiveup_env.views.view import Views  # noqa: E402

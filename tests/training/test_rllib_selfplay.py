@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.system.ray_cluster import OBJECT_STORE
 from tests.clusters import WARNINGS, embedded, two_nodes
 from tests.training import support

@@ -13,8 +13,9 @@
 | GET `/api/record` |                                   | the record, after the match                                  |
 | GET `/api/replay` |                                   | the replay page, after the match                             |
 
-Every request to `/api` needs a seat's key as `Authorization: Bearer KEY`; the key decides the seat. An error is JSON with
-the key `error`: 400 (malformed), 401 (no key), 403 (another site), 404, 405, 409 (not possible now), 413, 415, 422.
+Every request to `/api` needs a seat's key as `Authorization: Bearer KEY`; the key decides the seat. An error is JSON
+with the key `error`: 400 (malformed), 401 (no key), 403 (another site), 404, 405, 409 (not possible now), 413, 415,
+422.
 
 A page of another site cannot read answers (no CORS headers) and cannot change anything: a foreign `Origin` is refused,
 and the key travels in a header that such a page cannot set. A foreign host name that points to this machine (DNS
@@ -217,7 +218,8 @@ async def _checked_body(request: Request, keys: Mapping[str, type]) -> Mapping[s
         value = body[name]
         kinds = (int, float) if kind is float else (list, type(None)) if kind is list else (kind,)
         if not isinstance(value, kinds) or isinstance(value, bool):
-            raise HTTPException(400, f"{name} must be {'a list or null' if kind is list else 'a number'}, not {value!r:.50}")
+            wanted = "a list or null" if kind is list else "a number"
+            raise HTTPException(400, f"{name} must be {wanted}, not {value!r:.50}")
     return body
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fiveup_env.play.web.web_command import bound_socket, server_of
-from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.play.web.web_table import PERSON, WebTable
 from fiveup_env.views.view import View
 
 pytest.importorskip("starlette", reason="the extra web is not installed")
@@ -94,7 +94,7 @@ class Client:
 
 
 @contextlib.contextmanager
-def served(table: Table, keys: list[str] | None = None, host: str = "127.0.0.1") -> Iterator[list[Client]]:
+def served(table: WebTable, keys: list[str] | None = None, host: str = "127.0.0.1") -> Iterator[list[Client]]:
     """A client for every person at the table, by seat."""
     from fiveup_env.play.web.server import App
 

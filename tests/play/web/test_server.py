@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from fiveup_env.play.thoughts import Thinker
-from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.play.web.web_table import PERSON, WebTable
 from fiveup_env.records import parse_record, read_record
 from tests.play.web.support import seated, served
 from tests.rules.support import PLAYERS
@@ -15,7 +15,7 @@ from tests.rules.support import PLAYERS
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_a_whole_match(num_players, tmp_path):
     """R3.1, R6.2: by requests alone; the record is saved all the time and follows the rules."""
-    table = Table(seated(num_players, 1), 5, record=tmp_path / "match.jsonl")
+    table = WebTable(seated(num_players, 1), 5, record=tmp_path / "match.jsonl")
     with served(table) as (client,):
         rounds = set()
         while (state := client.settled())["phase"] != "over":
@@ -38,7 +38,7 @@ def test_a_whole_match(num_players, tmp_path):
 
 def test_illegal_moves_are_refused_and_change_nothing():
     """R3.1, R3.2."""
-    table = Table(seated(3), 1)
+    table = WebTable(seated(3), 1)
     with served(table) as (client,):
         state = client.settled()
         legal = {option["action"] for option in state["options"]}
@@ -57,7 +57,7 @@ def test_illegal_moves_are_refused_and_change_nothing():
 
 def test_it_must_be_ones_turn():
     """R2.4: and what is refused then does not tell what others could lay."""
-    table = Table([PERSON, PERSON], 4)
+    table = WebTable([PERSON, PERSON], 4)
     with served(table) as clients:
         waiting = clients[1 - table.sitting.match.turn]
         state = waiting.settled()
@@ -68,7 +68,7 @@ def test_it_must_be_ones_turn():
 
 def test_every_person_has_a_page_with_the_own_hand_alone():
     """R2.2."""
-    table = Table([PERSON, "greedy", PERSON], 8)
+    table = WebTable([PERSON, "greedy", PERSON], 8)
     with served(table) as clients:
         states = [client.settled() for client in clients]
         assert [state["seat"] for state in states] == [0, 2]
@@ -80,7 +80,7 @@ def test_every_person_has_a_page_with_the_own_hand_alone():
 
 
 def test_keys():
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         for value in (
             None,
             "",
@@ -121,7 +121,7 @@ def test_keys():
     ids=str,
 )
 def test_requests_from_elsewhere(headers, right):
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         state = client.settled()
         answer = client.ask("/api/state", **headers)
         assert answer.status == (200 if right else 403)
@@ -131,13 +131,13 @@ def test_requests_from_elsewhere(headers, right):
 
 
 def test_bound_to_all_addresses_any_of_them_will_do():
-    with served(Table(seated(2), 1), host="0.0.0.0") as (client,):
+    with served(WebTable(seated(2), 1), host="0.0.0.0") as (client,):
         assert client.ask("/api/state", Host="10.0.0.7:8061").status == 200
         assert client.ask("/api/state", Host="evil.example").status == 403
 
 
 def test_headers_keep_the_page_to_itself():
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         for path in ("/", "/play.js", "/play.css", "/board.ttf", "/api/state", "/nowhere"):
             answer = client.ask(path)
             headers = {name.lower(): value for name, value in answer.headers}
@@ -151,7 +151,7 @@ def test_headers_keep_the_page_to_itself():
 
 
 def test_bodies():
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         state = client.settled()
         for raw, status in (
             (b"", 400),
@@ -179,7 +179,7 @@ def test_bodies():
 
 def test_hints_taking_back_and_a_new_match(tmp_path):
     """The adviser sees what the seat sees; undo gives the very state from before."""
-    table = Table(seated(2), 1, practice=True, adviser=Thinker(None, worlds=20), record=tmp_path / "m.jsonl")
+    table = WebTable(seated(2), 1, practice=True, adviser=Thinker(None, worlds=20), record=tmp_path / "m.jsonl")
     table.warm_up()
     with served(table) as (client,):
         before = client.settled()
@@ -198,8 +198,8 @@ def test_hints_taking_back_and_a_new_match(tmp_path):
         assert (other["match"], other["seat"], len(other["hands"])) == (2, 2, 3)
         assert sorted(file.name for file in tmp_path.iterdir()) == ["m-2.jsonl", "m.jsonl"]
         for seating, message in (
-            (["you", "you"], "as many people as before are to be seated: 1"),
-            (["greedy", "greedy"], "as many people as before"),
+            (["you", "you"], "the number of people must stay the same: 1"),
+            (["greedy", "greedy"], "the number of people must stay the same"),
             (["you"], "two to four players"),
             (["you"] + ["greedy"] * 4, "two to four players"),
             (["you", "exec:touch /tmp/x"], "cannot be seated here"),
@@ -212,14 +212,14 @@ def test_hints_taking_back_and_a_new_match(tmp_path):
 
 
 def test_moves_are_not_taken_back_without_practice():
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         state = client.settled()
         client.send("act", state, action=state["options"][0]["action"])
         assert "in practice only" in client.send("undo", client.settled()).error
 
 
 def test_who_waits_is_told():
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         state, told = client.settled(), []
         waiting = [threading.Thread(target=lambda: told.append(client.state(state["version"]))) for _ in range(3)]
         for thread in waiting:
@@ -231,7 +231,7 @@ def test_who_waits_is_told():
 
 
 def test_an_agent_that_fails_stops_the_match_and_not_the_server():
-    with served(Table([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)) as (client,):
+    with served(WebTable([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)) as (client,):
         state = client.settled()
         while state["phase"] == "person":
             client.send("act", state, action=state["options"][0]["action"])
@@ -242,7 +242,7 @@ def test_an_agent_that_fails_stops_the_match_and_not_the_server():
 
 
 def test_whatever_an_agent_raises_is_told():
-    table = Table([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)
+    table = WebTable([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)
     table.sitting._agents[1].act = lambda view: 1 / 0
     while table.phase in ("person", "agents"):
         table.act(0, table.sitting.match.legal_actions()[0]) if table.phase == "person" else table.step()
@@ -250,7 +250,7 @@ def test_whatever_an_agent_raises_is_told():
 
 
 def test_a_record_that_cannot_be_kept_is_told_and_play_goes_on(tmp_path):
-    table = Table(seated(2), 1, record=tmp_path / "there" / "match.jsonl")
+    table = WebTable(seated(2), 1, record=tmp_path / "there" / "match.jsonl")
     table.save()
     with served(table) as (client,):
         state = client.settled()
@@ -258,4 +258,4 @@ def test_a_record_that_cannot_be_kept_is_told_and_play_goes_on(tmp_path):
         (tmp_path / "there").rmdir()
         (tmp_path / "there").write_text("in the way")
         assert client.send("act", state, action=state["options"][0]["action"]).status == 204
-        assert "the record cannot be kept" in client.settled()["warning"]
+        assert "the record cannot be saved" in client.settled()["warning"]

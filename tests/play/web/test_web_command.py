@@ -10,9 +10,9 @@ import sys
 import threading
 import urllib.request
 
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.play.web import web_command as command
-from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.play.web.web_table import PERSON, WebTable
 from fiveup_env.records import read_record
 from tests.play.web.support import Client
 
@@ -59,7 +59,7 @@ def test_bad_input(monkeypatch, capsys, tmp_path):
 
     monkeypatch.chdir(tmp_path)
     assert "two to four players" in refused("you")
-    assert "nobody would play: one of the players must be 'you'" in refused("greedy", "greedy")
+    assert "one of the players must be 'you'" in refused("greedy", "greedy")
     assert "did you mean 'greedy'?" in refused("you", "gredy")
     assert "there is no agent 'nobody'" in refused("you", "greedy", "--hints", "nobody")
     with socket.socket() as taken:
@@ -80,7 +80,7 @@ def test_seeds_decide_every_match():
     """The first match is that of the seed; later ones follow from it, and without a seed nothing decides them."""
 
     def deals(seed):
-        table = Table([PERSON, "random"], seed)
+        table = WebTable([PERSON, "random"], seed)
         found = [table.sitting.match.hands]
         for _ in range(2):
             table.new_match()

@@ -7,8 +7,7 @@ import pytest
 
 from fiveup_env.belief.resample import resample
 from fiveup_env.play.thoughts import Thinker
-from fiveup_env.play.web.seat_state import seat_state
-from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.play.web.web_table import PERSON, WebTable, seat_state
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
@@ -24,11 +23,11 @@ def first_deal(match: Match) -> Match:
     return Match.from_deal(hands, dealt[match.num_players * size :], match.opener)
 
 
-def scripted(start: Match, script: list[int], seat: int) -> Table:
+def scripted(start: Match, script: list[int], seat: int) -> WebTable:
     """A person at `seat`, and agents that follow a script of the first round."""
     agent = f"tests.play.web.support:Scripted:script={'-'.join(map(str, script))}"
     seating = [PERSON if other == seat else agent for other in range(start.num_players)]
-    return Table(seating, 0, practice=True, adviser=Thinker(None, worlds=8, belief=True), start=start)
+    return WebTable(seating, 0, practice=True, adviser=Thinker(None, worlds=8, belief=True), start=start)
 
 
 def told(start: Match, script: list[int], seat: int) -> list[bytes]:
@@ -93,6 +92,6 @@ def test_the_test_would_see_a_leak():
     """The seat whose tiles were changed is told something else."""
     _, start, other = two_worlds(4, 1)
     seat = next(s for s in range(4) if start.hands[s] != other.hands[s])
-    table, changed = (Table([PERSON] * 4, 0, start=deal) for deal in (start, other))
+    table, changed = (WebTable([PERSON] * 4, 0, start=deal) for deal in (start, other))
     assert seat_state(table, 1) == seat_state(changed, 1) or start.opener == 1
     assert seat_state(table, seat) != seat_state(changed, seat)

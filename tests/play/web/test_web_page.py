@@ -5,7 +5,7 @@ import time
 import pytest
 
 from fiveup_env.play.thoughts import Thinker
-from fiveup_env.play.web.web_table import PERSON, Table
+from fiveup_env.play.web.web_table import PERSON, WebTable
 from fiveup_env.records import read_record
 from fiveup_env.rules.match import Match
 from tests.play.web.support import seated, served
@@ -61,7 +61,7 @@ class Page:
 def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, seat, scores):
     """R3.1, R6.2; the numbers shown are those of the match, and the record is saved."""
     start = Match(num_players, seed=7, scores=scores)
-    table = Table(seated(num_players, seat), 7, record=tmp_path / "match.jsonl", start=start)
+    table = WebTable(seated(num_players, seat), 7, record=tmp_path / "match.jsonl", start=start)
     with served(table) as (client,):
         page, moves, reloads = Page(browser, client), 0, 0
         data = page.ready()
@@ -93,7 +93,7 @@ def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, s
 
 
 def test_by_keyboard(browser):
-    table = Table(seated(3), 2, practice=True, adviser=Thinker(None, worlds=8))
+    table = WebTable(seated(3), 2, practice=True, adviser=Thinker(None, worlds=8))
     table.warm_up()
     with served(table) as (client,):
         page = Page(browser, client)
@@ -125,7 +125,7 @@ def test_by_keyboard(browser):
 
 def test_two_tabs(browser):
     """What is done in one tab is shown in the other; a click on what is no longer so does nothing."""
-    table = Table(seated(2), 9)
+    table = WebTable(seated(2), 9)
     with served(table) as (client,):
         first = Page(browser, client)
         one = browser.current_window_handle
@@ -150,7 +150,7 @@ def test_two_tabs(browser):
 
 
 def test_a_new_match_in_another_seat(browser):
-    table = Table([PERSON, "random"], 9)
+    table = WebTable([PERSON, "random"], 9)
     with served(table) as (client,):
         page = Page(browser, client)
         version = int(page.data()["version"])
@@ -170,7 +170,7 @@ def test_a_new_match_in_another_seat(browser):
 @pytest.mark.parametrize("width", [480, 1400])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_narrow_and_wide_light_and_dark(browser, tmp_path, width, theme):
-    table = Table(seated(4), 3, practice=True)
+    table = WebTable(seated(4), 3, practice=True)
     with served(table) as (client,):
         features = [{"name": "prefers-color-scheme", "value": theme}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -193,7 +193,7 @@ def test_narrow_and_wide_light_and_dark(browser, tmp_path, width, theme):
 
 
 def test_without_the_key(browser):
-    with served(Table(seated(2), 1)) as (client,):
+    with served(WebTable(seated(2), 1)) as (client,):
         browser.get("about:blank")
         browser.get(f"http://127.0.0.1:{client.port}/#wrong")
         until = time.monotonic() + 10
