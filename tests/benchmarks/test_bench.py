@@ -23,7 +23,7 @@ from fiveup_env.benchmarks.bench import (
 from fiveup_env.benchmarks.peer_speed import EmptyAEC, aec_cases, hanabi_case, in_wrappers, peer_cases, play_aec
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds, Speed, in_turns
 from fiveup_env.benchmarks.training_share import PARTS, Shares
-from fiveup_env.cli.app import run
+from fiveup_env.cli.app import run_fiveup as run
 
 
 class FakeClock:

@@ -86,7 +86,7 @@ def test_positions():
     later = position_of_seed(4, 9)
     assert len(later.legal_actions()) > 1
     assert later == position_of_seed(4, 9)
-    with pytest.raises(ValueError, match=r"the match of seed 4 is over after \d+ actions; no decision at 100000 or"):
+    with pytest.raises(ValueError, match=r"the match of seed 4 is over after \d+ actions: no decision at 100000 or"):
         position_of_seed(4, 100_000)
 
 
