@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fiveup_env.envs.registration import register_envs
+from fiveup_env.envs import register_envs
 
 if TYPE_CHECKING:
     from fiveup_env import fiveup_v0 as fiveup_v0

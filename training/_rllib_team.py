@@ -21,8 +21,7 @@ from ray.rllib.policy.sample_batch import SampleBatch
 from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
 
-from fiveup_env.envs.env_options import EnvOptions
-from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.envs.env_options import EnvOptions, action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.views.observation import units
 

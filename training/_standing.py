@@ -16,8 +16,7 @@ import numpy as np
 
 from fiveup_env.agents.baseline_kernels import GREEDY, rollout
 from fiveup_env.agents.search.equity import LONGEST, shipped_table
-from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv, StepArrays
 from fiveup_env.rules.record import RAW_PER_POINT, copy_games
 
 TABLE = "table"

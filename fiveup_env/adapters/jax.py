@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv, StepArrays
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.system.optional import library
 

@@ -14,8 +14,7 @@ import numpy as np
 from fiveup_env.agents.baseline_kernels import random_action
 from fiveup_env.benchmarks.timing import Case, Clock, Seconds
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-from fiveup_env.envs.self_play_vector_kernels import CHECKED, CHECKED_BYTES
-from fiveup_env.envs.step_arrays import FACTS
+from fiveup_env.envs.self_play_vector_kernels import CHECKED, CHECKED_BYTES, FACTS
 from fiveup_env.jit.compilation import borrowed, entry, kernel, prefetch, uint64
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.random import GOLDEN, mix

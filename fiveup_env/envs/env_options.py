@@ -1,4 +1,4 @@
-"""The options that all environments share, checked in one place."""
+"""Options and arguments of the environments, checked, and the spaces that follow from them."""
 
 from __future__ import annotations
 
@@ -6,38 +6,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+from gymnasium import spaces
+
 from fiveup_env.belief.belief_section import BELIEF_WRITERS, belief_writer
-from fiveup_env.belief.marginals import BeliefWriter
-from fiveup_env.rules.match import checked_scores
-from fiveup_env.rules.record import Variant
+from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.envs.transition import STEP_OPTIONS
+from fiveup_env.rules.actions import NUM_ACTIONS, describe
+from fiveup_env.rules.match import Match, checked_scores, checked_seed
+from fiveup_env.rules.random import spread_seeds
+from fiveup_env.rules.record import PLAYING, Variant
+from fiveup_env.views.observation import sections, split, state_size, state_units, upper_bounds
 from fiveup_env.views.rewards import REWARDS, reward_index
 
 EPISODES = ("match", "round")
 OBSERVATIONS = ("flat", "dict")
 DRAWS = ("explicit", "auto")
 BELIEFS = ("none", *BELIEF_WRITERS)
+DEAL_KEYS = ("hands", "boneyard", "opener")
+MAX_MATCHES = 262_144
 
 
 @dataclass(frozen=True)
 class EnvOptions:
-    """What an episode is, what is observed and what is rewarded.
+    """Options that all environments share.
 
     Attributes:
         num_players: 2, 3 or 4; four play as two partnerships (R1.2).
-        episode: "match" (to exactly 61, R6.2) or "round" (one deal; a match won in it ends it too).
+        episode: "match" (to exactly 61, R6.2) or "round" (one deal; winning the match also ends it).
         reward: "win", "points" or "equity" (see `fiveup_env.views.rewards`).
         observation: "flat" (one vector) or "dict" (named sections).
-        draws: "explicit" (forced draws and passes are actions) or "auto" (resolved inside).
-        max_rounds: truncate the episode when that many rounds are over without a winner; None never does.
+        draws: "explicit" (forced draws and passes are actions) or "auto" (taken by the environment).
+        max_rounds: truncate the episode after this many rounds without a winner; None for no limit.
         starting_scores: raw points per side at the start, None for zero.
-        history_length: if positive, observations carry the latest public events of the round (see `write_history`).
-        belief: "none"; "exact": observations carry the exact marginals `belief` (see `Views.belief`), which take about
-            2, 4 and 18 µs a step with 2, 3 and 4 players; or "likely": marginals weighed by what the others chose, an
-            approximation (see `approximation`), about 2 to 3 µs. A step of `SelfPlayVectorEnv` without takes 0.2 µs.
+        history_length: if positive, observations include the latest public events of the round (see `write_history`).
+        belief: "none"; "exact": observations include the exact marginals `belief` (see `Views.belief`), about 2, 4 and
+            18 µs per step with 2, 3 and 4 players; "likely": approximate marginals that weigh the choices of the other
+            seats (see `approximation`), about 2 to 3 µs. A step of `SelfPlayVectorEnv` without takes 0.2 µs.
         hand_size, target, max_pip: a small variant; the defaults are the real game.
 
     Raises:
-        ValueError: naming the option, the value given and what would be right.
+        ValueError: naming the option, the value given and the allowed values.
     """
 
     num_players: int = 4
@@ -80,18 +89,30 @@ class EnvOptions:
         return checked_scores(self.starting_scores, self.variant)
 
     def marginals(self, threads: int = 1) -> BeliefWriter | None:
-        """What writes the section `belief` of observations, None if they have none."""
+        """Writer of the section `belief`, None if observations have none."""
         return None if self.belief == "none" else belief_writer(self.belief, threads)
 
-    @property
-    def kernel_options(self) -> tuple[int, bool, bool, int]:
-        """The options as `transition` wants them: reward scheme, auto draws, round episodes, max rounds (0: none)."""
-        return (
-            reward_index(self.reward),
-            self.draws == "auto",
-            self.episode == "round",
-            self.max_rounds or 0,
-        )
+    def step_options(self, *, skip_single: bool = False, logged_draws: bool = False) -> np.ndarray:
+        """Options for kernels, an array [1] of dtype `STEP_OPTIONS`.
+
+        Args:
+            skip_single: with draws="auto", also take lone placements.
+            logged_draws: take automatic draws and passes one by one, so that each is logged.
+
+        Raises:
+            ValueError: if lone placements are to be skipped but forced draws are not.
+        """
+        auto_draws = self.draws == "auto"
+        if skip_single and not auto_draws:
+            raise ValueError('skip_single needs draws="auto"')
+        options = np.zeros(1, STEP_OPTIONS)
+        options["scheme"] = reward_index(self.reward)
+        options["auto_draws"] = auto_draws and not logged_draws
+        options["logged_draws"] = auto_draws and logged_draws
+        options["skip_single"] = skip_single
+        options["round_episodes"] = self.episode == "round"
+        options["max_rounds"] = self.max_rounds or 0
+        return options
 
 
 def check_integer(name: str, value: Any, low: int, high: int) -> None:
@@ -101,10 +122,10 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
 
 
 def checked_options(given: Mapping[str, Any]) -> EnvOptions:
-    """The options that an environment was made with.
+    """Options of an environment.
 
     Raises:
-        TypeError: naming an option that does not exist, and those that do.
+        TypeError: naming an unknown option, and the known ones.
         ValueError: see `EnvOptions`.
     """
     known = [field.name for field in fields(EnvOptions)]
@@ -112,3 +133,247 @@ def checked_options(given: Mapping[str, Any]) -> EnvOptions:
         if name not in known:
             raise TypeError(f"there is no option {name!r}: the options are {', '.join(known)}")
     return EnvOptions(**given)
+
+
+# ---------------------------------------------------------------------------- spaces
+
+
+def action_space() -> spaces.Discrete:
+    """The 121 actions."""
+    return spaces.Discrete(NUM_ACTIONS)
+
+
+def observation_space(options: EnvOptions, dtype: type = np.float32) -> spaces.Dict:
+    """Observation of one seat, in float32 or, for bare codes, uint8.
+
+    Keys: `observation` (vector [F], or Dict of named sections), `action_mask` int8 [121], with a history `history`
+    int16 [L, 3] and `history_mask` int8 [L], and with belief="exact" or "likely" `belief` float32 [n, 28].
+    """
+    n = options.num_players
+    if options.observation == "dict":
+        highs = split(upper_bounds(n), n)
+        content: dict[str, spaces.Space] = {
+            "observation": spaces.Dict({section.name: _up_to(highs[section.name]) for section in sections(n)})
+        }
+    else:
+        content = {"observation": _up_to(upper_bounds(n, dtype == np.uint8), dtype)}
+    content["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+    if length := options.history_length:
+        content["history"] = spaces.Box(-1, np.iinfo(np.int16).max, (length, 3), np.int16)
+        content["history_mask"] = spaces.Box(0, 1, (length,), np.int8)
+    if options.belief != "none":
+        content["belief"] = spaces.Box(0, 1, belief_shape(n), np.float32)
+    return spaces.Dict(content)
+
+
+def _up_to(high: np.ndarray, dtype: type = np.float32) -> spaces.Space:
+    return spaces.Box(np.zeros_like(high), high, dtype=dtype)
+
+
+def state_space(num_players: int) -> spaces.Box:
+    """Global state vector with all hands, float32 [28 * (n + 1) + F] (see `write_state`)."""
+    high = state_units(num_players)
+    high[28 * num_players : 28 * (num_players + 1)] *= 28
+    high[28 * (num_players + 1) :] = upper_bounds(num_players)
+    return spaces.Box(np.zeros(state_size(num_players), np.float32), high, dtype=np.float32)
+
+
+# ---------------------------------------------------------------------------- resets
+
+
+def checked_reset_options(given: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
+    """The reset options that are not None.
+
+    Raises:
+        ValueError: naming an unknown option, and the known ones.
+    """
+    for name in given or {}:
+        if name not in known:
+            raise ValueError(f"there is no reset option {name!r}: {', '.join(map(repr, known))}")
+    return {name: value for name, value in (given or {}).items() if value is not None}
+
+
+def next_episode(seed: int | None, last_seed: int | None, last_episode: int) -> tuple[int, int]:
+    """Seed of the stream of episodes, and the number of the next one in it; both go into `row.seed`, `row.episode`."""
+    if seed is None and last_seed is not None:
+        return last_seed, last_episode + 1
+    return checked_seed(seed), 0
+
+
+def _deal_seed(seed: int, episode: int) -> int:
+    """Seed of the deals of an episode, as in `deal_episode`."""
+    return int(spread_seeds(seed, 1, episode)[0]) if episode else seed
+
+
+def first_match(options: EnvOptions, seed: int, episode: int, scores: Sequence[int]) -> Match:
+    """Match at the start of an episode, as `deal_episode` deals it; `scores` are raw points per side."""
+    variant = options.variant
+    return Match(
+        variant.num_players,
+        _deal_seed(seed, episode),
+        scores=scores,
+        hand_size=variant.hand_size,
+        target=variant.target,
+        max_pip=variant.max_pip,
+    )
+
+
+def wanted_start(
+    options: EnvOptions, given: Mapping[str, Any], seed: int, episode: int
+) -> tuple[Match | None, tuple[int, ...]]:
+    """Match and raw scores that the reset options `deal` and `scores` ask for.
+
+    Args:
+        options: of the environment.
+        given: reset options. A `deal` is a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`; later
+            rounds are dealt from the episode's seed), a seed as in `Match(seed=...)`, or a `Match` under way.
+        seed, episode: of the episode.
+
+    Returns:
+        A new match, or None for the episode's own deal; and the starting scores.
+
+    Raises:
+        ValueError: if an argument is wrong.
+    """
+    scores = checked_scores(given["scores"], options.variant) if "scores" in given else options.scores
+    if "deal" not in given:
+        return None, scores
+    deal, variant = given["deal"], options.variant
+    if isinstance(deal, Mapping):
+        return _match_from(deal, variant, scores, _deal_seed(seed, episode)), scores
+    if not isinstance(deal, Match):
+        return first_match(options, checked_seed(deal), 0, scores), scores
+    if deal.variant != variant:
+        raise ValueError(f"the deal is a match of {deal.variant}, this env plays {variant}")
+    if deal.game.phase != PLAYING:
+        raise ValueError("the deal is a match that is over")
+    match = deal.copy()
+    if "scores" in given:
+        match.game["scores"][: len(scores)] = scores
+    return match, scores
+
+
+def _match_from(deal: Mapping[str, Any], variant: Variant, scores: Sequence[int], seed: int) -> Match:
+    if set(deal) != set(DEAL_KEYS):
+        raise ValueError(f"a deal has the keys {', '.join(DEAL_KEYS)}, not {', '.join(map(str, deal))}")
+    if len(deal["hands"]) != variant.num_players:
+        raise ValueError(f"a deal needs {variant.num_players} hands, not {len(deal['hands'])}")
+    return Match.from_deal(
+        **deal, scores=scores, seed=seed, hand_size=variant.hand_size, target=variant.target, max_pip=variant.max_pip
+    )
+
+
+def restored_record(data: bytes, dtype: np.dtype) -> np.ndarray:
+    """Record [1] of a pickled environment, from its bytes.
+
+    Raises:
+        ValueError: if the pickle is of a version with another record.
+    """
+    if len(data) != dtype.itemsize:
+        raise ValueError(f"this pickle of an environment holds {len(data)} bytes, this version needs {dtype.itemsize}")
+    return np.frombuffer(data, dtype).copy()
+
+
+# ---------------------------------------------------------------------------- vector environments
+
+
+def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
+    """Actions as int64 [N]: unchanged if they are that in C order, else copied into `scratch`.
+
+    Raises:
+        ValueError: if they are not N integers.
+    """
+    given = np.asarray(actions)
+    # numba would compile everything again for another layout.
+    if given.dtype == np.int64 and given.shape == scratch.shape and given.flags.carray:
+        return given
+    if given.dtype.kind not in "ui" or given.shape != scratch.shape:
+        raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
+    scratch[:] = given
+    return scratch
+
+
+def illegal_batch(actions: np.ndarray, found: np.ndarray, count: int) -> str:
+    """Error message for `count` illegal actions, the first of them in the rows `found`."""
+    named = []
+    for i in found[:count]:
+        action = int(actions[i])
+        text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
+        named.append(f"match {i} action {action} ({text})")
+    more = f" and {count - len(named)} more" if count > len(named) else ""
+    return f"{count} illegal action{'s' if count > 1 else ''}: {', '.join(named)}{more}"
+
+
+def checked_dtype(dtype: Any) -> type:
+    """float32 or uint8, from anything that NumPy takes for a dtype."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.uint8):
+        raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
+    return np.dtype(dtype).type
+
+
+def checked_rows(name: str, rows: Any, count: int) -> np.ndarray:
+    """Mask of rows, bool [N]; all of them for None.
+
+    Raises:
+        ValueError: if `rows` is anything else.
+    """
+    mask = np.ones(count, np.bool_) if rows is None else np.array(rows)
+    if mask.shape != (count,) or mask.dtype != np.bool_:
+        raise ValueError(f"{name} must be a bool array [{count}]")
+    return mask
+
+
+def checked_row_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
+    """Raw starting scores [S] or [N, S] as int16 [N, 4].
+
+    Raises:
+        ValueError: if they are not one or N rows of valid scores (see `checked_scores`).
+    """
+    given, variant = np.asarray(scores), options.variant
+    if given.shape not in ((variant.num_sides,), (count, variant.num_sides)):
+        raise ValueError(
+            f"scores are raw points per side, [{variant.num_sides}] or [{count}, {variant.num_sides}], not {scores!r}"
+        )
+    for row in np.unique(given, axis=0) if given.ndim == 2 else [given]:
+        checked_scores(row.tolist(), variant)
+    table = np.zeros((count, 4), np.int16)
+    table[:, : variant.num_sides] = given
+    return table
+
+
+def checked_row_seeds(seed: Any, count: int) -> np.ndarray:
+    """One seed per match, uint64 [N]: those given, or streams of one seed for all; None draws one.
+
+    Raises:
+        ValueError: if it is neither None, nor one integer from 0 to 2**64 - 1, nor N of them.
+    """
+    if np.ndim(seed) == 0:
+        return spread_seeds(checked_seed(seed), count)
+    if np.shape(seed) == (count,):
+        return np.array([checked_seed(one) for one in np.asarray(seed, object)], np.uint64)
+    raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
+
+
+def packed_state(games: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+    """Copies of the records of a vector environment as bytes uint8 [N, ...]: `games` and `rows`."""
+    return {
+        name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in (("games", games), ("rows", rows))
+    }
+
+
+def check_packed(state: Mapping[str, np.ndarray], games: np.ndarray, rows: np.ndarray) -> None:
+    """Raise a ValueError unless `packed_state` of such records can have returned `state`."""
+    for name, array in (("games", games), ("rows", rows)):
+        shape = (len(array), array.itemsize)
+        if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+            raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+
+
+def unpack_state(state: Mapping[str, np.ndarray], games: np.ndarray, rows: np.ndarray) -> None:
+    """Copy checked bytes of `packed_state` into the records."""
+    for name, array in (("games", games), ("rows", rows)):
+        array.view(np.uint8).reshape(len(array), -1)[:] = state[name]

@@ -9,38 +9,75 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from fiveup_env.agents.protocol import own_copy
+from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.agents.registry import AgentSpec
-from fiveup_env.envs.env_options import checked_options
-from fiveup_env.envs.episode_start import first_match, seed_of_episode
-from fiveup_env.envs.learner_seat import agents_around, checked_seat
-from fiveup_env.envs.opponents import DECIDES, ILLEGAL
-from fiveup_env.envs.reset_options import checked_deal, checked_reset_options
-from fiveup_env.envs.spaces import action_space, observation_space
-from fiveup_env.envs.table import Table
-from fiveup_env.envs.transition import TERMINATED, TRUNCATED
+from fiveup_env.envs.env_options import (
+    action_space,
+    checked_options,
+    checked_reset_options,
+    first_match,
+    next_episode,
+    observation_space,
+    restored_record,
+    wanted_start,
+)
+from fiveup_env.envs.gymnasium_vector import agents_around, checked_seat
+from fiveup_env.envs.gymnasium_vector_kernels import (
+    ACTED_SHIFT,
+    ASKS,
+    COUNT,
+    DECIDES,
+    GO_ON,
+    ILLEGAL,
+    LEARNER,
+    LEARNER_MATCH,
+    PYTHON,
+    SCORED_SHIFT,
+    SEAT,
+    SEAT_SHIFT,
+    STATUS,
+    advance_match,
+    begin_match,
+)
+from fiveup_env.envs.pettingzoo_aec_kernels import write_seen_history
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, decoded_event, direct_call
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.render_modes import FPS, RENDER_MODES, Frame, Renderer
 from fiveup_env.rules.actions import checked_id
-from fiveup_env.rules.match import Match, checked_scores, checked_seed
+from fiveup_env.rules.match import Event, Match
+from fiveup_env.rules.random import spread_seeds
+from fiveup_env.rules.record import new_games
+from fiveup_env.views.history import HISTORY_COLUMNS
+from fiveup_env.views.observation import observation_size, split
 from fiveup_env.views.view import View
 
 ILLEGAL_ACTIONS = ("terminate", "raise")
 RESET_OPTIONS = ("deal", "scores", "seat")
+# Attributes made by `_hold`: views of the record and its compiled step.
+_DERIVED = (
+    "_row",
+    "_reward",
+    "_vector",
+    "_mask",
+    "_log_actions",
+    "_log_events",
+    "_scores",
+    "_round_number",
+    "_advance",
+)
 
 
 class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
-    """A seat, or with four players a partnership, learns; agents play the other seats between its decisions.
+    """One seat, or with four players a partnership, learns; agents play the other seats between its decisions.
 
-    One `step` is one decision of the learner: its action, then all turns of the others until a learner's seat is to
-    act again. With four players and no `partner` the learner plays both seats of its side, each decision from what
-    that seat alone sees. The reward is what the side got from its last decision to this one. What the others score
-    before its first decision comes with the first reward, so the rewards of an episode add up to what
-    `fiveup_env.views.rewards` says.
+    One `step` is one decision of the learner: its action, then the turns of the others until a learner's seat acts
+    again. With four players and no `partner` the learner plays both seats of its side, each from what that seat sees.
+    The reward is what the side gained since its last decision. Points scored before its first decision are part of the
+    first reward, so the rewards of an episode add up as in `fiveup_env.views.rewards`.
 
-    Observations (`observation_space`) are those of the seat that is to act, at the end of the one that acted last:
+    Observations (`observation_space`) belong to the seat to act; at the end to the seat that acted last:
 
-    | key            | what                                                                                           |
+    | key            | content                                                                                        |
     |----------------|------------------------------------------------------------------------------------------------|
     | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; with observation="dict" its named sections |
     | `action_mask`  | int8 [121], the legal actions; all zero at the end, as in PettingZoo                           |
@@ -50,34 +87,34 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
 
     Infos:
 
-    | key            | what                                                                                           |
+    | key            | content                                                                                        |
     |----------------|------------------------------------------------------------------------------------------------|
     | `action_mask`  | as in the observation                                                                          |
-    | `seat`, `side` | who observes                                                                                   |
+    | `seat`, `side` | of the observation                                                                             |
     | `scores`       | raw points per side                                                                            |
     | `round_number` | 1 in the first round                                                                           |
     | `actions`      | since the last decision, itself first, as (seat, action); a draw does not show its tile (D6)   |
-    | `events`       | scoring events of that time (`fiveup_env.rules.match.Event`, net in raw points)                |
-    | `winner`       | at the end: the side that won the match, with episode="round" the round; None if none did      |
-    | `is_success`   | at the end: whether that is the learner's side                                                 |
+    | `events`       | scoring events since then (`fiveup_env.rules.match.Event`, net in raw points)                  |
+    | `winner`       | at the end: side that won the match (with episode="round" the round), None if none did         |
+    | `is_success`   | at the end: whether the learner's side won                                                     |
     | `illegal_action` | at the end, if one ended the episode                                                         |
 
-    The mask is also to be had from `action_masks()`, as sb3-contrib wants it. A vector env that resets by itself shows
-    the mask of the new episode, so a policy never meets the empty one of an end.
+    `action_masks()` returns the mask for sb3-contrib. A vector env with autoreset shows the mask of the new episode,
+    so a policy never sees the empty mask of an end.
 
-    The first deal after `reset(seed=s)` is that of `Match(seed=s)`. An episode that ends before the learner has a
-    decision to make (another side's first tile may hit the target) is none for it: `reset` deals the next one.
+    The first deal after `reset(seed=s)` is that of `Match(seed=s)`. If an episode ends before the learner has a
+    decision (the first tile of another side may reach the target), `reset` deals the next one.
 
     Args:
         num_players: 2, 3 or 4; four play as two partnerships (R1.2).
-        opponents: a name, an agent, or one per opposing seat, clockwise from the learner's seat. Every seat gets a copy
-            of its own (see `own_copy`).
-        partner: with four players: None to learn both seats of the side, or who plays the other one.
-        seat: the learner's seat, or "random" for a new lot every episode. Without a partner it stands for its side.
-        illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`, and nothing
-            changes).
-        render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
-            needs the extra `render`); "human" (a window, extra `window`); or None.
+        opponents: a name, an agent, or one per opposing seat, clockwise from the learner's seat. Every seat gets its
+            own copy (see `own_copy`).
+        partner: with four players: None to learn both seats of the side, or the agent of the other seat.
+        seat: the learner's seat, or "random" to draw one every episode. Without a partner it stands for its side.
+        illegal_action: "terminate" (the episode ends with reward -1) or "raise" (an `IllegalActionError`; the state
+            does not change).
+        render_mode: what `render` returns: "ansi" (text), "svg" (text), "rgb_array" (uint8 [720, 960, 3], needs the
+            extra `render`); "human" (a window, extra `window`); or None.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -86,8 +123,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             show all hands.
 
     Raises:
-        TypeError: if there is no option of that name.
-        ValueError: naming the option, the value given and what would be right.
+        TypeError: if there is no such option.
+        ValueError: naming the option, the value given and the allowed values.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}  # noqa: RUF012
@@ -108,145 +145,218 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if illegal_action not in ILLEGAL_ACTIONS:
             choices = ", ".join(map(repr, ILLEGAL_ACTIONS))
             raise ValueError(f"illegal_action must be one of {choices}, not {illegal_action!r}")
-        self._seat = checked_seat(seat, num_players)
+        self._fixed_seat = checked_seat(seat, num_players)
         self.illegal_action = illegal_action
         self.render_mode = render_mode
         self._renderer = Renderer(render_mode)
         self.action_space = action_space()
         self.observation_space = observation_space(self.options)
         self.set_opponents(opponents, partner)
-        self._table = Table(self.options)
-        self._variant = self.options.variant
         self.recorder: Recorder | None = None
         self._recording = record
         self._seed: int | None = None
         self._episode = -1  # number of the episode in the seed's stream
         self._going_on = False
+        self._seat = self._side = 0
+        self._agents: list[Agent | None] = []  # by seat; None is the learner
+        self._actions: list[tuple[int, int]] = []  # since the learner's last decision
+        self._events: list[Event] = []
+        self._marginals = self.options.marginals()
+        match = np.zeros(1, LEARNER_MATCH)
+        match["game"] = new_games(1, self.options.variant)
+        match["options"] = self.options.step_options(logged_draws=True)
+        self._hold(match)
+
+    def _hold(self, record: np.ndarray) -> None:
+        """Take over a record (dtype `LEARNER_MATCH`) and keep views of its fields at hand."""
+        self._record = record
+        self._row, self._reward = record["row"], record["row"]["reward"]
+        self._vector = record["observation"][0, : observation_size(self.options.num_players)]
+        self._mask = record["mask"][0]
+        self._log_actions, self._log_events = record["log"]["actions"][0], record["log"]["events"][0]
+        self._scores = record["game"]["scores"][0, : self.options.variant.num_sides]
+        self._round_number = record["game"]["round_number"]
 
     def set_opponents(self, opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None = None) -> None:
-        """Change who plays the other seats, from the next `reset` on; arguments as for the class.
+        """Change the agents of the other seats from the next `reset` on; arguments as for the class.
 
         Raises:
-            ValueError: if there is no such agent or their number is wrong; nothing is changed then.
+            ValueError: if there is no such agent or their number is wrong; the state does not change then.
         """
         agents = agents_around(opponents, partner, self.options.num_players)
-        self._agents = [None if agent is None else own_copy(agent) for agent in agents]
+        self._around = [None if agent is None else own_copy(agent) for agent in agents]
 
     # reset
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Deal, and let the others play until the learner is to act.
+        """Deal, and let the others play until the learner acts.
 
         Args:
-            seed: from 0 to 2**64 - 1; decides all that follows, in later episodes too: deals, lots, the learner's seats
-                and the agents' chance. A reset without one goes on in the stream.
-            options: `deal`, what to start from: a mapping with `hands`, `boneyard` and `opener` (see
-                `Match.from_deal`), a seed as in `Match(seed=...)`, or a `Match` (a copy of it is played on);
-                `scores`, raw points per side, instead of the option `starting_scores`; `seat`, instead of the option
+            seed: from 0 to 2**64 - 1; decides everything that follows, also in later episodes: deals, lots, the
+                learner's seats and the agents' random numbers. A reset without one continues its stream.
+            options: `deal`: a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`), a seed as in
+                `Match(seed=...)`, or a `Match` (a copy of it is played on);
+                `scores`: raw points per side, instead of the option `starting_scores`; `seat`: instead of the option
                 `seat`. They hold for this episode.
 
         Raises:
-            ValueError: if an argument is wrong (nothing is changed then), or if with the `deal` that was asked for the
-                episode ends before the learner is to act.
+            ValueError: if an argument is wrong (the state does not change then), or if with the given `deal` the
+                episode ends before the learner acts.
         """
-        first, episode = self._next_episode(seed)
+        first, episode = next_episode(seed, self._seed, self._episode)
         given = checked_reset_options(options, RESET_OPTIONS)
-        given["seat"] = checked_seat(given["seat"], self._variant.num_players) if "seat" in given else self._seat
-        if "scores" in given:
-            given["scores"] = checked_scores(given["scores"], self._variant)
-        if "deal" in given:
-            scores = given.get("scores", self.options.scores)
-            deal_seed = seed_of_episode(np.uint64(first), episode)
-            given["deal"] = checked_deal(given["deal"], self._variant, scores, deal_seed)
-            if self._recording and isinstance(given["deal"], Match):
-                Recorder(given["deal"])  # refuses a match that is under way, before anything is changed
+        seat = checked_seat(given["seat"], self.options.num_players) if "seat" in given else self._fixed_seat
+        match, scores = wanted_start(self.options, given, first, episode)
+        if self._recording and match is not None:
+            Recorder(match)  # refuses a match under way, before anything is changed
         super().reset(seed=None if seed is None else first)
         self._going_on = False
         self._seed, self._episode = first, episode
-        while self._table.begin(self._agents, self._seed, self._episode, **given) != DECIDES:
-            if "deal" in given:
+        while self._begin(seat, scores, match) != DECIDES:
+            if match is not None:
                 raise ValueError("with this deal the episode ends before the learner is to act: give another one")
             self._episode += 1
         self._going_on = True
         if self._recording:
-            self.recorder = Recorder(self._beginning(given), self._table.players)
-            self._write_down()
-        if self.render_mode == "human":
-            self.render()
-        return self._table.observation(), self._info()
+            players = ["learner" if agent is None else agent_name(agent) for agent in self._agents]
+            start = first_match(self.options, first, self._episode, scores) if match is None else match
+            self.recorder = Recorder(start, players)
+        self._show_step()
+        return self._observation(), self._info()
 
-    def _next_episode(self, seed: int | None) -> tuple[int, int]:
-        """Seed of the stream of episodes, and the number of the next one in it."""
-        if seed is None and self._seed is not None:
-            return self._seed, self._episode + 1
-        return checked_seed(seed), 0
+    def _begin(self, seat: int | None, scores: Sequence[int], match: Match | None) -> int:
+        """Begin the episode (in a copy of `match`, if there is one) and play on; returns as `_play` does."""
+        row, around = self._row, self._around
+        row["seed"], row["episode"] = self._seed, self._episode
+        row["fixed_seat"] = -1 if seat is None else seat
+        row["around"][0, : len(around)] = [_policy_number(agent) for agent in around]
+        row["scores"][0, : len(scores)] = scores
+        if match is not None:
+            self._record["game"][0] = match.game
+        begin_match(self._record, match is not None)
+        self._advance = direct_call(advance_match, LEARNER_MATCH)
+        first = self._seat = int(row["seat"][0])
+        self._side = int(row["side"][0])
+        self._agents = [around[(absolute - first) % len(around)] for absolute in range(len(around))]
+        self._reset_agents()
+        return self._play(GO_ON)
 
-    def _beginning(self, given: dict[str, Any]) -> Match:
-        """The match that the episode started from."""
-        deal, episode = given.get("deal"), self._episode
-        scores = given.get("scores")
-        if not isinstance(deal, Match):
-            seed, episode = (self._seed, episode) if deal is None else (deal, 0)
-            assert seed is not None
-            return first_match(self.options, seed, episode, self.options.scores if scores is None else scores)
-        match = deal.copy()
-        if scores is not None:
-            match.game["scores"][: len(scores)] = scores
-        return match
-
-    def _write_down(self) -> None:
-        if self.recorder is not None:
-            for _, taken in self._table.actions:
-                self.recorder.play(taken)
+    def _reset_agents(self) -> None:
+        """Policies share the episode's policy seed, as kernel agents do; other agents get streams of it by seat."""
+        policy_seed = int(self._row["policy_seed"][0])
+        for seat, agent in enumerate(self._agents):
+            if agent is not None:
+                agent.reset(policy_seed if is_policy(agent) else int(spread_seeds(policy_seed, 1, seat)[0]))
 
     # step
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """The learner's action, and all turns of the others until it is to act again or the episode ends.
+        """Take the learner's action and all turns of the others until it acts again or the episode ends.
 
         Raises:
             ValueError: if `action` is not an integer from 0 to 120.
-            IllegalActionError: with illegal_action="raise", if the rules do not allow it now. Nothing is changed.
-            AgentError: if an agent answers what the rules do not allow; the episode cannot be gone on with.
+            IllegalActionError: with illegal_action="raise", if the action is illegal. The state does not change.
+            AgentError: if an agent answers with an illegal action; the episode cannot continue.
             ResetNeeded: before the first `reset` and after the end of an episode.
         """
         if not self._going_on:
             raise ResetNeeded("no episode is going on: call reset() first")
         number = checked_id(action)
         self._going_on = False  # unless all goes well
-        now = self._table.play(number)
+        now = self._play(number)
         if now == ILLEGAL:
             return self._illegal(number)
         self._going_on = now == DECIDES
-        self._write_down()
-        if self.render_mode == "human":
-            self.render()
+        self._show_step()
         info = self._info()
         if now != DECIDES:
-            winner = self._table.winner
-            info |= {"winner": winner, "is_success": winner == self._table.side}
-        return self._table.observation(), self._table.take_reward(), now == TERMINATED, now == TRUNCATED, info
+            field = "round_winner" if self.options.episode == "round" else "winner"
+            winner = int(self._record["game"][field][0])
+            info |= {"winner": None if winner < 0 else winner, "is_success": winner == self._side}
+        reward = float(self._reward[0])
+        self._reward[0] = 0.0
+        return self._observation(), reward, now == TERMINATED, now == TRUNCATED, info
+
+    def _play(self, action: int) -> int:
+        """Take an action of the learner (or GO_ON) and play on.
+
+        Returns:
+            DECIDES when the learner acts again, TERMINATED or TRUNCATED at the end of the episode, ILLEGAL if the
+            rules do not allow the action; then nothing has changed.
+        """
+        self._actions, self._events = [], []
+        result = self._logged(action)
+        while (now := result & STATUS) in (GOES_ON, ASKS):
+            result = self._ask(result >> SEAT_SHIFT & SEAT) if now == ASKS else self._logged(GO_ON)
+        self._seat = result >> SEAT_SHIFT & SEAT
+        return now
+
+    def _logged(self, action: int) -> int:
+        """Call `advance_match` and keep what it logged."""
+        result = self._advance(self._record, action)
+        if acted := result >> ACTED_SHIFT & COUNT:
+            self._actions += [(code >> 8, code & 255) for code in self._log_actions[:acted].tolist()]
+        if scored := result >> SCORED_SHIFT & COUNT:
+            self._events += [decoded_event(code) for code in self._log_events[:scored].tolist()]
+        return result
+
+    def _ask(self, seat: int) -> int:
+        """Ask the agent of a seat, and play on with its answer."""
+        agent = self._agents[seat]
+        assert agent is not None
+        answer: Any = agent.act(View(self._record["game"][0], seat))
+        try:
+            result = self._logged(checked_id(answer))
+            if result & STATUS == ILLEGAL:
+                self.match.play(answer)  # raises, naming legal actions
+        except ValueError as error:
+            raise AgentError(f"agent {agent_name(agent)} at player_{seat}: {error}") from None
+        return result
 
     def _illegal(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         if self.illegal_action == "raise":
             self._going_on = True
-            self.match.play(action)  # raises, and says what would be legal
-        self._table.mask[:] = 0
+            self.match.play(action)  # raises, naming legal actions
+        self._mask[:] = 0
         info = self._info() | {"winner": None, "is_success": False, "illegal_action": action}
-        return self._table.observation(), -1.0, True, False, info
+        return self._observation(), -1.0, True, False, info
+
+    def _show_step(self) -> None:
+        """Record and draw what has just happened."""
+        if self.recorder is not None:
+            for _, taken in self._actions:
+                self.recorder.play(taken)
+        if self.render_mode == "human":
+            self.render()
+
+    # observations and infos
+
+    def _observation(self) -> dict[str, Any]:
+        """Observation of the learner's seat, in new arrays."""
+        vector = self._vector.copy()
+        seen: dict[str, Any] = {
+            "observation": vector if self.options.observation == "flat" else split(vector, self.options.num_players),
+            "action_mask": self._mask.copy(),
+        }
+        if length := self.options.history_length:
+            seen["history"] = np.empty((length, HISTORY_COLUMNS), np.int16)
+            seen["history_mask"] = np.empty(length, np.int8)
+            write_seen_history(self._record, self._seat, seen["history"], seen["history_mask"])
+        if self._marginals is not None:
+            seen["belief"] = self._marginals.seen_by(self._record["game"], self._seat)
+        return seen
 
     def _info(self) -> dict[str, Any]:
-        table = self._table
         return {
-            "action_mask": table.mask.copy(),
-            "seat": table.seat,
-            "side": table.side,
-            "scores": table.scores,
-            "round_number": table.round_number,
-            "actions": tuple(table.actions),
-            "events": tuple(table.events),
+            "action_mask": self._mask.copy(),
+            "seat": self._seat,
+            "side": self._side,
+            "scores": tuple(self._scores.tolist()),
+            "round_number": int(self._round_number[0]),
+            "actions": tuple(self._actions),
+            "events": tuple(self._events),
         }
 
     def action_masks(self) -> np.ndarray:
@@ -254,23 +364,23 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
 
         Through wrappers: `env.get_wrapper_attr("action_masks")()`.
         """
-        return self._table.mask.astype(np.bool_)
+        return self._mask.astype(np.bool_)
 
     @property
     def match(self) -> Match:
-        """A copy of the match as it stands, hidden hands included.
+        """A copy of the current match, hidden hands included.
 
         Raises:
             ResetNeeded: before the first `reset`.
         """
         if self._seed is None:
             raise ResetNeeded("nothing is dealt yet: call reset() first")
-        return self._table.match
+        return Match.of(self._record["game"][0])
 
     def render(self) -> Frame:
-        """The table as the render mode says: what is public, and the hand of the learner's seat, never another (R2.2).
+        """Public state and the hand of the learner's seat in the render mode, never another hand (R2.2).
 
-        Without a render mode there is a warning and None.
+        Without a render mode it warns and returns None.
 
         Raises:
             ResetNeeded: before the first `reset`.
@@ -278,8 +388,29 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         if self.render_mode is None:
             gymnasium.logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
             return None
-        return self._renderer.render(View.of(self.match, self._table.seat))
+        return self._renderer.render(View.of(self.match, self._seat))
 
     def close(self) -> None:
         """Close the window of render mode "human"."""
         self._renderer.close()
+
+    # copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+        return kept | {"_record": self._record.tobytes()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        record = restored_record(kept["_record"], LEARNER_MATCH)
+        self.__dict__.update(kept)
+        self._hold(record)
+        if self._seed is not None:
+            self._advance = direct_call(advance_match, LEARNER_MATCH)
+
+
+def _policy_number(agent: Agent | None) -> int:
+    """Number of an agent in compiled code; None is the learner."""
+    if agent is None:
+        return LEARNER
+    kernel: int | None = getattr(agent, "kernel", None)
+    return PYTHON if kernel is None else kernel

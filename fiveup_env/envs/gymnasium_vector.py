@@ -9,34 +9,40 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from fiveup_env.agents.protocol import AgentError, Policy, agent_name, is_policy, keys_of
-from fiveup_env.agents.registry import AgentSpec
+from fiveup_env.agents.protocol import Agent, AgentError, Policy, agent_name, is_policy, keys_of
+from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.belief.marginals import BeliefWriter, belief_shape
-from fiveup_env.envs.batch_arguments import (
+from fiveup_env.envs.env_options import (
     MAX_MATCHES,
+    action_space,
+    check_integer,
+    check_packed,
     checked_actions,
     checked_dtype,
+    checked_options,
+    checked_reset_options,
+    checked_row_scores,
+    checked_row_seeds,
+    checked_rows,
     illegal_batch,
-    row_seeds,
-    starting_scores,
-    step_options,
+    observation_space,
+    packed_state,
+    unpack_state,
 )
-from fiveup_env.envs.env_options import check_integer, checked_options
 from fiveup_env.envs.gymnasium_vector_kernels import (
+    ASKS,
     IDLE,
+    LEARNER,
     LEARNERS,
     OUTCOMES,
+    PYTHON,
     advance_rows,
     begin_rows,
-    find_illegal_rows,
     show_rows,
 )
-from fiveup_env.envs.learner_seat import LEARNER, PYTHON, agents_around, checked_seat
-from fiveup_env.envs.opponents import ASKS
-from fiveup_env.envs.reset_options import checked_reset_options
-from fiveup_env.envs.spaces import action_space, observation_space
+from fiveup_env.envs.transition import find_illegal
 from fiveup_env.rules.actions import NUM_ACTIONS
-from fiveup_env.rules.match import IllegalActionError, checked_seed
+from fiveup_env.rules.match import IllegalActionError
 from fiveup_env.rules.record import MATCH_OVER, copy_games, new_games
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views
@@ -44,37 +50,74 @@ from fiveup_env.views.view import Views
 RESET_OPTIONS = ("reset_mask", "scores")
 
 
-class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
-    """N matches in which one side learns; the other sides are played inside compiled code, or by a batched agent.
+def checked_seat(seat: Any, num_players: int) -> int | None:
+    """The learner's seat, None for "random".
 
-    One step is one decision of the learner in every match, then all turns of the others until it is to decide again. As
-    in `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, what the others score
-    before its first decision comes with the first reward, and an episode that ends before that decision is skipped.
+    Raises:
+        ValueError: if it is neither a seat nor "random".
+    """
+    if isinstance(seat, bool) or seat not in ("random", *range(num_players)):
+        raise ValueError(f'seat must be "random" or from 0 to {num_players - 1}, not {seat!r}')
+    return None if isinstance(seat, str) else int(seat)
+
+
+def agents_around(
+    opponents: AgentSpec | Sequence[AgentSpec], partner: AgentSpec | None, num_players: int
+) -> list[Agent | None]:
+    """Agents by seat relative to the learner's; None is the learner.
+
+    Args:
+        opponents: one agent for all opposing seats, or a list of one for each, clockwise.
+        partner: with four players: None if the learner plays both seats of its side.
+
+    Raises:
+        ValueError: if there is no such agent (`AgentError`), or their number is wrong.
+    """
+    if partner is not None and num_players != 4:
+        raise ValueError(f"only four players have partners (R1.2): partner must be None, not {partner!r}")
+    opposing = [relative for relative in range(1, num_players) if num_players != 4 or relative != 2]
+    named: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * len(opposing)
+    if len(named) != len(opposing):
+        raise ValueError(f"opponents must be one agent or {len(opposing)}, one per opposing seat, not {len(named)}")
+    agents: list[Agent | None] = [None] * num_players
+    for relative, spec in zip(opposing, named, strict=True):
+        agents[relative] = make_agent(spec, num_players)
+    if partner is not None:
+        agents[2] = make_agent(partner, num_players)
+    return agents
+
+
+class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+    """N matches in which one side learns; the other sides are played inside compiled code, or by batched agents.
+
+    One step is one decision of the learner in every match, then the turns of the others until it decides again. As in
+    `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, points scored before its
+    first decision are part of the first reward, and episodes that end before that decision are skipped.
 
     Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with a belief also `belief`
     float32 [N, n, 28]; they, the rewards (float64 [N]) and the flags are overwritten two steps later (two sets of
-    arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`; where episodes ended also, by Gymnasium's
-    convention with a mask `_...` beside each, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`: `winner`
-    (side that won the match, with episode="round" the round; -1 for none), `is_success`, `scores`, `rounds`, `length`
-    (decisions) and `return`.
+    arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`. Where episodes ended they also hold, each
+    with a mask `_...` by Gymnasium's convention, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`:
+    `winner` (side that won the match, with episode="round" the round; -1 for none), `is_success`, `scores`, `rounds`,
+    `length` (decisions) and `return`.
 
-    Match i of `reset(seed=s)` is the same whatever the number of matches; `reset(seed=[...])` gives each its seed, and
-    its first deal is then that of `Match(seed=...)`.
+    Match i of `reset(seed=s)` does not depend on the number of matches; `reset(seed=[...])` gives each its own seed,
+    and its first deal is then that of `Match(seed=...)`.
 
     Args:
         num_envs: 1 to 262,144.
         opponents: a name, a policy (see `agents.protocol`), or one per opposing seat, clockwise from the learner's.
-        partner: with four players: None to learn both seats of the side, or who plays the other one.
-        seat: the learner's seat, or "random" for a new lot every episode.
+        partner: with four players: None to learn both seats of the side, or the agent of the other one.
+        seat: the learner's seat, or "random" to draw one every episode.
         autoreset_mode: SAME_STEP (default), NEXT_STEP or DISABLED (then `reset(options={"reset_mask": ...})`).
         dtype: float32, or uint8 for bare codes.
-        skip_single: with draws="auto", resolve everybody's lone legal action inside as well.
+        skip_single: with draws="auto", also take the lone legal action of every seat.
         continue_match: with episode="round", the next episode of a row is the next round of its match (with the scores,
-            and opened by R2.5) until the match is won; the learner's seat is drawn anew for each.
+            and opened by R2.5) until the match is won; the learner's seat is drawn again for each.
         options: see `EnvOptions` ("flat" observations without history only).
 
     Raises:
-        ValueError: naming the option, the value given and what would be right.
+        ValueError: naming the option, the value given and the allowed values.
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
@@ -100,7 +143,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             raise ValueError("the vector env has flat observations without history only")
         if continue_match and self.options.episode != "round":
             raise ValueError('continue_match needs episode="round"')
-        self._kernel_options = step_options(self.options, skip_single)
+        self._step_options = self.options.step_options(skip_single=skip_single)
         self._marginals = self.options.marginals()
         self.num_envs, self.dtype = num_envs, checked_dtype(dtype)
         self.autoreset_mode = _checked_mode(autoreset_mode)
@@ -141,18 +184,16 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         *,
         rows: np.ndarray | None = None,
     ) -> None:
-        """Change who plays the other seats, in every row from its next episode on; arguments as above.
+        """Change the agents of the other seats, in every row from its next episode on.
 
         Args:
-            opponents, partner: as above.
-            rows: the rows it is for, bool [N]; None for all.
+            opponents, partner: as for the class.
+            rows: the rows to change, bool [N]; None for all.
 
         Raises:
             ValueError: if there is no such agent, it cannot answer in batches, or their number is wrong.
         """
-        wanted_rows = np.ones(self.num_envs, np.bool_) if rows is None else np.asarray(rows)
-        if wanted_rows.shape != (self.num_envs,) or wanted_rows.dtype != np.bool_:
-            raise ValueError(f"rows must be a bool array [{self.num_envs}]")
+        wanted_rows = checked_rows("rows", rows, self.num_envs)
         wanted = agents_around(opponents, partner, self.options.num_players)
         # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
         playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
@@ -160,7 +201,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         around = np.full(4, LEARNER, np.int8)
         for relative, agent in enumerate(wanted):
             if agent is not None:
-                around[relative] = _policy_number(agent, agents)
+                around[relative] = _batched_number(agent, agents)
         self._agents = agents
         self._rows["around"][wanted_rows] = around
 
@@ -172,28 +213,26 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         """Deal all matches, or those of `options["reset_mask"]` (bool [N]), and play to the learner's decision.
 
         Args:
-            seed: one for all, or one per match. None goes on in the streams of the last one (and, with
-                `continue_match` and no `scores`, with the matches of episodes that are over).
+            seed: one for all, or one per match. None continues the streams of the last one (and, with
+                `continue_match` and no `scores`, the matches of finished episodes).
             options: `reset_mask`; `scores`, raw points per side to start from, [S] or [N, S], kept for later episodes.
 
         Raises:
-            ValueError: naming the argument that is wrong; nothing is changed then.
+            ValueError: naming the argument that is wrong; the state does not change then.
         """
         given = checked_reset_options(options, RESET_OPTIONS)
-        mask = np.asarray(given.get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise ValueError(f"reset_mask must be a bool array [{self.num_envs}]")
+        mask = checked_rows("reset_mask", given.get("reset_mask"), self.num_envs)
         if not self._started and not mask.all():
             raise ValueError("the first reset must deal all matches")
-        table = starting_scores(given.get("scores", self.options.scores), self.options, self.num_envs)
+        table = checked_row_scores(given.get("scores", self.options.scores), self.options, self.num_envs)
         if seed is not None or not self._started:
-            self._rows["seed"][mask] = row_seeds(checked_seed(None) if seed is None else seed, self.num_envs)[mask]
+            self._rows["seed"][mask] = checked_row_seeds(seed, self.num_envs)[mask]
             self._rows["episode"][mask] = 0
         else:
-            # The number of an episode that is over has been counted up already.
+            # A finished episode has been counted already.
             self._rows["episode"][mask & (self._rows["status"] != IDLE)] += 1
         if seed is not None or "scores" in given:
-            self._games["phase"][mask] = MATCH_OVER  # no match is gone on with
+            self._games["phase"][mask] = MATCH_OVER  # no match is continued
         self._rows["scores"][mask] = table[mask]
         self._started = True
         self._current ^= 1
@@ -201,9 +240,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         return self._shown(reset=mask)[0], self._info()
 
     def _begin(self, which: np.ndarray) -> None:
-        """Deal rows anew and play to the learner's first decision, past episodes that end before one."""
+        """Deal new episodes in these rows and play to the learner's first decision."""
         if len(which):
-            begin_rows(self._games, which, self._rows, self._kernel_options)
+            begin_rows(self._games, which, self._rows, self._step_options)
             self._ask_agents(which, autoreset=True)
 
     # step
@@ -211,7 +250,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def step(
         self, actions: np.ndarray
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The learner's action in every match, integers [N].
+        """Take the learner's action in every match, integers [N].
 
         Raises:
             IllegalActionError: naming the first matches with an illegal action; no match has moved then.
@@ -227,12 +266,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             if self.autoreset_mode == AutoresetMode.DISABLED:
                 raise ValueError(f"match {int(idle.argmax())} is over: reset it with options={{'reset_mask': ...}}")
             which = np.flatnonzero(~idle)
-        if count := find_illegal_rows(self._games, which, actions, self._found):
+        if count := find_illegal(self._games, which, actions, self._found):
             raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
         self._current ^= 1
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         autoreset = same_step and self._marginals is None
-        self._advance(which, actions, fresh=True, autoreset=autoreset)
+        self._advance(which, actions, autoreset)
         self._ask_agents(which, autoreset)
         if same_step and self._marginals is not None:
             self._deal_after_beliefs(self._marginals)
@@ -245,24 +284,15 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         return observation, outcomes["reward"], outcomes["terminated"], outcomes["truncated"], info
 
     def _deal_after_beliefs(self, marginals: BeliefWriter) -> None:
-        """Write the beliefs at the end of episodes that are over; only then are the next ones dealt."""
+        """Write the beliefs at the end of finished episodes, then deal the next ones."""
         over = np.flatnonzero(self._rows["status"] == IDLE)
         if len(over):
             marginals.write_rows(copy_games(self._games, over), self._rows["seat"][over], over, self._final_beliefs)
             self._begin(over)
 
-    def _advance(self, which: np.ndarray, actions: np.ndarray, *, fresh: bool, autoreset: bool) -> None:
-        advance_rows(
-            self._games,
-            which,
-            actions,
-            fresh,
-            autoreset,
-            self._rows,
-            self._kernel_options,
-            self._sets[self._current][2],
-            self._final,
-        )
+    def _advance(self, which: np.ndarray, actions: np.ndarray, autoreset: bool) -> None:
+        outcomes = self._sets[self._current][2]
+        advance_rows(self._games, which, actions, autoreset, self._rows, self._step_options, outcomes, self._final)
 
     def _ask_agents(self, which: np.ndarray, autoreset: bool) -> None:
         """Let batched agents choose until no row of `which` waits for one."""
@@ -279,20 +309,22 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 agent = self._agents[number]
                 assert agent is not None, "rows only name agents that are there"
                 answers[rows] = agent.act_many(views, keys)
-                if count := find_illegal_rows(self._games, rows, answers, self._found):
+                if count := find_illegal(self._games, rows, answers, self._found):
                     wrong = illegal_batch(answers, self._found, count)
                     raise AgentError(f"agent {agent_name(agent)} answered with {wrong}")
-            self._advance(asking, answers, fresh=False, autoreset=autoreset)
+            self._advance(asking, answers, autoreset)
+
+    # observations and infos
 
     def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """What the learner's seats see, and the outcomes of the step; rows of `reset` have none."""
+        """Observation of every row, and the outcomes of the step; rows of `reset` have none."""
         observation, mask, outcomes = self._sets[self._current]
         if reset.any():
             outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
             kept = self._rows["reward"][reset].copy()
         show_rows(self._games, self._rows, observation, mask, outcomes)
         if reset.any():
-            # What was scored before the first decision comes with the first reward.
+            # Points scored before the first decision are part of the first reward.
             outcomes["reward"][reset] = 0.0
             self._rows["reward"][reset] = kept
             self._rows["total"][reset] = 0.0
@@ -342,32 +374,24 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     # checkpoints
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that later steps depend on beside the agents, as bytes uint8 [N, ...]: `games` and `rows`."""
-        return {
-            name: array.view(np.uint8).reshape(self.num_envs, -1).copy()
-            for name, array in (("games", self._games), ("rows", self._rows))
-        }
+        """Everything later steps depend on except the agents, as bytes uint8 [N, ...]: `games` and `rows`."""
+        return packed_state(self._games, self._rows)
 
     @property
     def agents(self) -> tuple[Policy | None, ...]:
-        """The batched agents that rows may name, by number; None where a place is free."""
+        """Batched agents by their number in the rows; None where a number is free."""
         return tuple(self._agents)
 
     def set_state(
         self, state: dict[str, np.ndarray], agents: Sequence[Policy | None]
     ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Go on from what `state` and `agents` were, of an env made with the same arguments; returns as `reset`.
+        """Continue from `state` and `agents` of an env made with the same arguments; returns as `reset`.
 
         Raises:
-            ValueError: if the state is one of another number of matches or version.
+            ValueError: if the state has another number of matches or is of another version.
         """
-        kept = {"games": self._games, "rows": self._rows}
-        for name, array in kept.items():
-            shape = (self.num_envs, array.itemsize)
-            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
-                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
-        for name, array in kept.items():
-            array.view(np.uint8).reshape(self.num_envs, -1)[:] = state[name]
+        check_packed(state, self._games, self._rows)
+        unpack_state(state, self._games, self._rows)
         self._agents, self._started = list(agents), True
         observation, mask, outcomes = self._sets[self._current]
         pending = self._rows.copy()
@@ -378,12 +402,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     @property
     def games(self) -> np.ndarray:
-        """The records behind the matches, live (for tests and tools, not for learners)."""
+        """Live records of the matches (for tests and tools, not for learners)."""
         return self._games
 
 
-def _policy_number(agent: Any, agents: list[Policy | None]) -> int:
-    """The number by which rows call an agent; a batched one is given a free place among `agents`."""
+def _batched_number(agent: Any, agents: list[Policy | None]) -> int:
+    """Number of an agent in the rows; a batched one gets a free place among `agents`."""
     if not is_policy(agent):
         raise ValueError(f"agent {agent_name(agent)} has no act_many, which the vector env needs (see agents.protocol)")
     if agent.kernel is not None:

@@ -10,8 +10,17 @@ import numpy as np
 from gymnasium import logger, spaces
 from pettingzoo import AECEnv
 
-from fiveup_env.envs.env_options import checked_options
-from fiveup_env.envs.episode_start import first_match, seed_of_episode
+from fiveup_env.envs.env_options import (
+    action_space,
+    checked_options,
+    checked_reset_options,
+    first_match,
+    next_episode,
+    observation_space,
+    restored_record,
+    state_space,
+    wanted_start,
+)
 from fiveup_env.envs.pettingzoo_aec_kernels import (
     AEC,
     BEGIN,
@@ -22,22 +31,19 @@ from fiveup_env.envs.pettingzoo_aec_kernels import (
     SCORED,
     SEAT_SHIFT,
     STATUS,
-    decoded_event,
-    direct_advance,
-    look,
-    new_state,
-    recall,
-    survey,
+    advance_aec,
+    write_seen,
+    write_seen_history,
 )
-from fiveup_env.envs.reset_options import checked_deal, checked_reset_options
-from fiveup_env.envs.spaces import action_space, observation_space, state_space
-from fiveup_env.envs.transition import TERMINATED
+from fiveup_env.envs.transition import TERMINATED, decoded_event, direct_call
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.render_modes import FPS, RENDER_MODES, Frame, Renderer
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
-from fiveup_env.rules.match import Event, IllegalActionError, Match, checked_scores, checked_seed
+from fiveup_env.rules.match import Event, IllegalActionError, Match
+from fiveup_env.rules.record import new_games
 from fiveup_env.views.history import HISTORY_COLUMNS
 from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.observation_kernels import write_states
 from fiveup_env.views.view import View
 
 Info = dict[str, Any]
@@ -105,7 +111,6 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self._renderer = Renderer(render_mode)
         self.recorder: Recorder | None = None
         self._recording = record
-        self._variant, self._starting_scores = self.options.variant, self.options.scores
         self.possible_agents = [f"player_{seat}" for seat in range(self.options.num_players)]
         self.observation_spaces = {agent: observation_space(self.options) for agent in self.possible_agents}
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
@@ -119,14 +124,21 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self._cumulative_rewards: dict[str, float] = {}
         self._seed: int | None = None
         self._episode = 0
-        sides = self._variant.num_sides
+        sides = self.options.variant.num_sides
         self._sides = {agent: seat % sides for seat, agent in enumerate(self.possible_agents)}
         self._paid = False  # whether any of the rewards is not zero
         self._marginals = self.options.marginals()
         self._plain = self.options.observation == "flat" and not (self.options.history_length or self._marginals)
         self._skip_agent_selection: str | None = None
-        self._blank = new_state(self.options)
+        self._blank = self._new_record()
         self._hold(self._blank.copy())
+
+    def _new_record(self) -> np.ndarray:
+        """Record [1] of dtype `AEC` with nothing dealt."""
+        state = np.zeros(1, AEC)
+        state["game"] = new_games(1, self.options.variant)
+        state["options"] = self.options.step_options()
+        return state
 
     def _hold(self, state: np.ndarray) -> None:
         """Take over a record, and keep arrays of its fields at hand."""
@@ -164,12 +176,20 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         Raises:
             ValueError: if an argument is wrong; nothing is changed then.
         """
-        first, episode = self._next_episode(seed)
+        first, episode = next_episode(seed, self._seed, self._episode)
         # PettingZoo's own tests pass an option "options", to see that it is accepted.
         given = {name: value for name, value in (options or {}).items() if name != "options"}
-        state, how = self._start(checked_reset_options(given, RESET_OPTIONS), first, episode)
-        recorder = Recorder(self._beginning(state, how), self.possible_agents) if self._recording else None
-        self._advance = direct_advance()
+        match, scores = wanted_start(self.options, checked_reset_options(given, RESET_OPTIONS), first, episode)
+        state, how = self._blank.copy(), DEAL
+        state["seed"], state["episode"] = np.uint64(first), episode
+        state["scores"][0, : len(scores)] = scores
+        if match is not None:
+            state["game"][0], how = match.game, BEGIN
+        recorder = None
+        if self._recording:
+            start = first_match(self.options, first, episode, scores) if match is None else match
+            recorder = Recorder(start, self.possible_agents)
+        self._advance = direct_call(advance_aec, AEC)
         outcome = self._advance(state, how)
         if outcome & STATUS:
             raise ValueError("with this deal the episode ends before anybody has a choice: give another one")
@@ -188,36 +208,6 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         self.recorder = recorder
         if self.render_mode == "human":
             self.render()
-
-    def _next_episode(self, seed: int | None) -> tuple[int, int]:
-        """Seed of the stream of episodes, and the number of the next one in it."""
-        if seed is None and self._seed is not None:
-            return self._seed, self._episode + 1
-        return checked_seed(seed), 0
-
-    def _start(self, given: Mapping[str, Any], first: int, episode: int) -> tuple[np.ndarray, int]:
-        """A new record with the deal and scores that were asked for, and what `advance` is to do with it."""
-        state, scores = self._blank.copy(), self._starting_scores
-        if "scores" in given:
-            scores = checked_scores(given["scores"], self._variant)
-        if "deal" in given:
-            seed = int(seed_of_episode(np.uint64(first), episode))
-            start = checked_deal(given["deal"], self._variant, scores, seed)
-            if isinstance(start, Match):
-                state["game"][0] = start.game
-                if "scores" in given:
-                    state["game"]["scores"][0, : len(scores)] = scores
-                return state, BEGIN
-            first, episode = start, 0
-        state["seed"], state["episode"] = np.uint64(first), episode
-        state["scores"][0, : len(scores)] = scores
-        return state, DEAL
-
-    def _beginning(self, state: np.ndarray, how: int) -> Match:
-        """The match that the episode of a new record starts from."""
-        if how == BEGIN:
-            return Match.of(state["game"][0])
-        return first_match(self.options, int(state["seed"][0]), int(state["episode"][0]), state["scores"][0].tolist())
 
     # step
 
@@ -326,7 +316,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
                 self._unknown(agent)
             self._check_dealt()
             vector, mask = np.zeros(len(self._vector), np.float32), np.zeros(NUM_ACTIONS, np.int8)
-            look(self._state, self.possible_agents.index(agent), vector)
+            write_seen(self._state, self.possible_agents.index(agent), vector)
         if self._plain:
             return {"observation": vector, "action_mask": mask}
         return self._by_options(agent, vector, mask)
@@ -341,7 +331,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if length := self.options.history_length:
             seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
             seen["history_mask"] = np.zeros(length, np.int8)
-            recall(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
+            write_seen_history(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
         if self._marginals is not None:
             seen["belief"] = self._marginals.seen_by(self._state["game"], self.possible_agents.index(agent))
         return seen
@@ -354,7 +344,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         """
         self._check_dealt()
         out = np.zeros(self.state_space.shape, np.float32)
-        survey(self._state, out)
+        write_states(self._state["game"], out[None])
         return out
 
     @property
@@ -393,16 +383,12 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         return kept | {"_state": self._state.tobytes()}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
-        data = kept["_state"]
-        if len(data) != AEC.itemsize:
-            raise ValueError(
-                f"this pickle of an environment holds {len(data)} bytes, this version needs {AEC.itemsize}"
-            )
+        state = restored_record(kept["_state"], AEC)
         self.__dict__.update(kept)
-        self._blank = new_state(self.options)
-        self._hold(np.frombuffer(data, AEC).copy())
+        self._blank = self._new_record()
+        self._hold(state)
         if self._seed is not None:
-            self._advance = direct_advance()
+            self._advance = direct_call(advance_aec, AEC)
 
     def __copy__(self) -> FiveUpAEC:
         # A copy that shared the dictionaries of rewards and infos would not be one.

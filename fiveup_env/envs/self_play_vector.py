@@ -1,55 +1,137 @@
-"""`SelfPlayVectorEnv`: many matches at once, every step one action a match for whoever is to move."""
+"""`SelfPlayVectorEnv`: many matches at once; every step takes one action per match, for the seat to move."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numba
 import numpy as np
 
-from fiveup_env.belief.marginals import BeliefWriter
-from fiveup_env.envs.batch_arguments import (
+from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.envs.env_options import (
     MAX_MATCHES,
+    check_integer,
+    check_packed,
     checked_actions,
     checked_dtype,
-    checked_players,
+    checked_options,
+    checked_row_scores,
+    checked_row_seeds,
+    checked_rows,
     illegal_batch,
-    row_seeds,
-    starting_scores,
-    step_options,
-    unmixed,
+    packed_state,
+    unpack_state,
 )
-from fiveup_env.envs.env_options import check_integer, checked_options
-from fiveup_env.envs.self_play_vector_kernels import ROWS, begin_all, find_illegal, replay, step_all, step_all_parallel
-from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.self_play_vector_kernels import (
+    FACTS,
+    ROWS,
+    begin_episodes,
+    end_episodes,
+    step_all,
+    step_all_parallel,
+)
+from fiveup_env.envs.transition import find_illegal
 from fiveup_env.jit.compilation import threads_used
-from fiveup_env.rules.match import IllegalActionError, Match, checked_seed
+from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.rules.match import IllegalActionError, Match
 from fiveup_env.rules.record import GAME, Variant, copy_games, new_games
 from fiveup_env.views.observation import observation_size
 
 NEAR_BYTES = 8 * 2**20
-"""Batches up to this size step faster without fetching ahead (found by trying); a buffer of the caller's is cold."""
+"""Batches up to this size step faster without fetching ahead (measured); a buffer of the caller's is never in cache."""
+
+LARGE = ("observation", "action_mask", "final_observation", "belief", "final_belief")
+"""Arrays of a step that are not views of its facts."""
+
+
+@dataclass(frozen=True)
+class StepArrays:
+    """Result of a step, in preallocated arrays; N matches, n players, F observation values, S sides.
+
+    The `final_...` arrays are meaningful where an episode ended.
+
+    Attributes:
+        observation: [N, F] float32 (or uint8 bare codes): observation of the seat to move.
+        action_mask: [N, 121] int8: its legal actions.
+        seat: [N] int8: the seat to move.
+        side: [N] int8: its side.
+        rewards: [N, S] float32: rewards of the step per side (see `views.rewards`).
+        terminated: [N] bool: the episode ended by the rules. The next one of this row is dealt already.
+        truncated: [N] bool: it ended by `max_rounds`. The next one is dealt already.
+        final_scores: [N, S] int16 raw points at the end.
+        final_winner: [N] int8: side that won the match, with episode="round" the round, -1 for none.
+        final_rounds: [N] int32: rounds of the episode.
+        final_length: [N] int32: steps of the episode.
+        final_observation: [N, F] as `observation`; [0, F] unless requested.
+        belief: [N, n, 28] float32 with belief="exact" or "likely", else [0, n, 28]: marginals of every tile for the
+            seat to move (see `Views.belief`); n is the largest number of players in the batch.
+        final_belief: [N, n, 28] as `belief`, with `final_observation`; [0, n, 28] without either of them.
+        facts: [N] records (dtype `FACTS`); the small arrays above are views of them, so kernels get one pointer.
+    """
+
+    observation: np.ndarray
+    action_mask: np.ndarray
+    seat: np.ndarray
+    side: np.ndarray
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    final_scores: np.ndarray
+    final_winner: np.ndarray
+    final_rounds: np.ndarray
+    final_length: np.ndarray
+    final_observation: np.ndarray
+    belief: np.ndarray
+    final_belief: np.ndarray
+    facts: np.ndarray
+
+    @classmethod
+    def over(cls, facts: np.ndarray, sides: int, large: Mapping[str, np.ndarray]) -> StepArrays:
+        """Views of `facts`, and the arrays `LARGE` by name."""
+        small = {name: facts[name] for name in FACTS.names or () if name not in ("rewards", "final_scores")}
+        small |= {name: facts[name][:, :sides] for name in ("rewards", "final_scores")}
+        return cls(facts=facts, **small, **large)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copied field by field, the small arrays would no longer be views of the facts.
+        return StepArrays.over, (self.facts, self.rewards.shape[1], {name: getattr(self, name) for name in LARGE})
+
+    def check_like(self, other: StepArrays) -> None:
+        """Raise a ValueError unless the arrays have the shapes and dtypes of `other`'s and are laid out in C order."""
+        for name in ("facts", *LARGE):
+            given, wanted = getattr(self, name), getattr(other, name)
+            if given.shape != wanted.shape or given.dtype != wanted.dtype or not given.flags.carray:
+                raise ValueError(
+                    f"out.{name} must be a writable C-contiguous array {list(wanted.shape)} of {wanted.dtype.name}, "
+                    f"not {list(given.shape)} of {given.dtype.name} (take `arrays()` and replace what you own)"
+                )
+
+    @property
+    def done(self) -> np.ndarray:
+        """[N] bool: terminated or truncated (a new array)."""
+        return self.terminated | self.truncated
 
 
 class SelfPlayVectorEnv:
-    """N matches; every step takes one action a match, for whoever is to move, and returns for the next to move.
+    """N matches; every step takes one action per match, for the seat to move, and shows the next seat to move.
 
-    An episode that ends is dealt anew in the same step (same-step autoreset): rewards and flags are of the step just
-    made, observation and mask of the new deal. Arrays are reused: those of a step are overwritten two steps later (two
-    sets take turns), unless the caller passes its own as `out=`.
+    When an episode ends, the next one is dealt in the same step (same-step autoreset): rewards and flags belong to the
+    step just made, observation and mask to the new deal. Arrays are reused: those of a step are overwritten two steps
+    later (two sets take turns), unless the caller passes arrays as `out=`.
 
     Args:
         num_matches: 1 to 262,144.
         options: see `EnvOptions`; also `num_players` [N] for a mixed batch (observations are then as long as the
-            longest, each row laid out for its own number of players and zero behind; beliefs likewise).
+            longest, each row laid out for its number of players and zero behind; beliefs likewise).
         dtype: float32, or uint8 for bare codes (`units(num_players)` turns them into the float observation).
-        skip_single: with draws="auto", resolve every lone legal action inside as well.
+        skip_single: with draws="auto", also take lone legal actions.
         threads: cores to use; results do not depend on it.
-        continue_match: with episode="round", the next episode of a row is the next round of its match (with the scores,
-            opener and deal that this has) until the match is won.
-        final_observation: keep what the mover saw at the end of an episode (to bootstrap from a truncated one).
-        validate: check all actions before any match is touched; without it an illegal action corrupts its match.
+        continue_match: with episode="round", the next episode of a row is the next round of its match (with its scores,
+            opener and deal) until the match is won.
+        final_observation: keep the observation of the mover at the end of an episode (to bootstrap when truncated).
+        validate: check all actions before any match moves; without it an illegal action corrupts its match.
 
     >>> env = SelfPlayVectorEnv(64, num_players=4, draws="auto")
     >>> step = env.reset(seed=0)
@@ -71,18 +153,19 @@ class SelfPlayVectorEnv:
     ) -> None:
         check_integer("num_matches", num_matches, 1, MAX_MATCHES)
         check_integer("threads", threads, 1, numba.config.NUMBA_NUM_THREADS)
-        players = checked_players(num_players, num_matches)
+        players = _checked_players(num_players, num_matches)
         kinds = sorted({int(n) for n in players})
-        self.options = checked_options({"num_players": kinds[-1], **unmixed(options, kinds)})
+        sides = {Variant(n).num_sides for n in kinds}
+        _check_options(options, len(sides) > 1)
+        self.options = checked_options({"num_players": kinds[-1], **options})
         self.num_matches = num_matches
         self.num_players = players
-        sides = {Variant(n).num_sides for n in kinds}
         self.num_sides, self._mixed_sides = max(sides), len(sides) > 1
         self.observation_size = max(observation_size(n) for n in kinds)
         self.dtype, self.threads, self.validate = checked_dtype(dtype), threads, validate
         if continue_match and self.options.episode != "round":
             raise ValueError('continue_match needs episode="round"')
-        self._kernel_options = step_options(self.options, skip_single)
+        self._step_options = self.options.step_options(skip_single=skip_single)
         self._with_final = final_observation
         self._marginals = self.options.marginals(threads)
         self._games = np.zeros(num_matches, GAME)
@@ -100,23 +183,24 @@ class SelfPlayVectorEnv:
         self._started = False
 
     def arrays(self) -> StepArrays:
-        """A fresh set of arrays for `step(out=...)`.
+        """A new set of arrays for `step(out=...)`.
 
-        To let steps write into a buffer of your own: `dataclasses.replace(env.arrays(), observation=buffer[t])`.
+        To let steps write into your own buffer: `dataclasses.replace(env.arrays(), observation=buffer[t])`.
         """
-        return StepArrays.empty(
-            self.num_matches,
-            self.observation_size,
-            self.options.num_players,
-            self.num_sides,
-            self.dtype,
-            self._with_final,
-            self._marginals is not None,
-        )
+        count, size, shape = self.num_matches, self.observation_size, belief_shape(self.options.num_players)
+        finals, beliefs = count * self._with_final, count * (self._marginals is not None)
+        large: dict[str, np.ndarray] = {
+            "observation": np.zeros((count, size), self.dtype),
+            "action_mask": np.zeros((count, NUM_ACTIONS), np.int8),
+            "final_observation": np.zeros((finals, size), self.dtype),
+            "belief": np.zeros((beliefs, *shape), np.float32),
+            "final_belief": np.zeros((min(finals, beliefs), *shape), np.float32),
+        }
+        return StepArrays.over(np.zeros(count, FACTS), self.num_sides, large)
 
     @property
     def games(self) -> np.ndarray:
-        """The records behind the matches, live (dtype `GAME`) [N]."""
+        """Live records of the matches (dtype `GAME`) [N]."""
         return self._games
 
     def match(self, i: int) -> Match:
@@ -124,26 +208,18 @@ class SelfPlayVectorEnv:
         return Match.of(self._games[i])
 
     def state(self) -> dict[str, np.ndarray]:
-        """All that later steps depend on, as bytes uint8 [N, ...]: `games` and `rows`."""
-        return {
-            name: array.view(np.uint8).reshape(self.num_matches, -1).copy()
-            for name, array in (("games", self._games), ("rows", self._rows))
-        }
+        """Everything later steps depend on, as bytes uint8 [N, ...]: `games` and `rows`."""
+        return packed_state(self._games, self._rows)
 
     def set_state(self, state: dict[str, np.ndarray], *, out: StepArrays | None = None) -> StepArrays:
-        """Go on from what `state` gave, in an env made with the same arguments; returns as `reset` does.
+        """Continue from the `state` of an env made with the same arguments; returns as `reset` does.
 
         Raises:
-            ValueError: if the state is one of another number of matches or version; nothing is changed then.
+            ValueError: if the state has another number of matches or is of another version; nothing changes then.
         """
-        kept = {"games": self._games, "rows": self._rows}
-        for name, array in kept.items():
-            shape = (self.num_matches, array.itemsize)
-            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
-                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+        check_packed(state, self._games, self._rows)
         out = self._target(out)
-        for name, array in kept.items():
-            array.view(np.uint8).reshape(self.num_matches, -1)[:] = state[name]
+        unpack_state(state, self._games, self._rows)
         self._started = True
         return self.reset(0, reset_mask=np.zeros(self.num_matches, np.bool_), out=out)  # shows, deals nothing
 
@@ -155,7 +231,7 @@ class SelfPlayVectorEnv:
         reset_mask: np.ndarray | None = None,
         out: StepArrays | None = None,
     ) -> StepArrays:
-        """Deal all matches, or those where `reset_mask` [N] is true, anew.
+        """Deal new episodes in all matches, or where `reset_mask` [N] is true.
 
         Args:
             seed: one for all (match i gets a stream of it), or one per match, uint64 [N]: the seed of its first
@@ -164,36 +240,23 @@ class SelfPlayVectorEnv:
             out: arrays to write into.
 
         Raises:
-            ValueError: naming the argument that is wrong; nothing is changed then.
+            ValueError: naming the argument that is wrong; the state does not change then.
         """
-        wanted = self._wanted(reset_mask)
-        seeds = row_seeds(checked_seed(None) if seed is None else seed, self.num_matches)
-        table = self._starting_scores(scores)
+        wanted = checked_rows("reset_mask", reset_mask, self.num_matches)
+        if not self._started and not wanted.all():
+            raise ValueError("the first reset must deal all matches")
+        seeds = checked_row_seeds(seed, self.num_matches)
+        if scores is not None and self._mixed_sides:
+            raise ValueError("scores cannot be given for a mix of two and three sides")
+        table = checked_row_scores(self.options.scores if scores is None else scores, self.options, self.num_matches)
         out = self._target(out)
         self._rows["seed"][wanted] = seeds[wanted]
         self._rows["scores"][wanted] = table[wanted]
         self._started = True
-        begin_all(self._games, wanted, self._rows, out.observation, out.action_mask, out.facts)
+        begin_episodes(self._games, wanted, self._rows, out.observation, out.action_mask, out.facts)
         if self._marginals is not None:
             self._marginals.write(self._games, out.seat, out.belief)
         return out
-
-    def _wanted(self, reset_mask: np.ndarray | None) -> np.ndarray:
-        if reset_mask is None:
-            return np.ones(self.num_matches, np.bool_)
-        wanted = np.array(reset_mask)
-        if wanted.shape != (self.num_matches,) or wanted.dtype != np.bool_:
-            raise ValueError(f"reset_mask must be a bool array [{self.num_matches}]")
-        if not self._started and not wanted.all():
-            raise ValueError("the first reset must deal all matches")
-        return wanted
-
-    def _starting_scores(self, scores: np.ndarray | None) -> np.ndarray:
-        if scores is None:
-            return starting_scores(self.options.scores, self.options, self.num_matches)
-        if self._mixed_sides:
-            raise ValueError("scores cannot be given for a mix of two and three sides")
-        return starting_scores(scores, self.options, self.num_matches)
 
     def _target(self, out: StepArrays | None) -> StepArrays:
         if out is not None:
@@ -203,7 +266,7 @@ class SelfPlayVectorEnv:
         return self._sets[self._turn]
 
     def step(self, actions: np.ndarray, *, out: StepArrays | None = None) -> StepArrays:
-        """One action per match, integers [N] (int64 is taken as it is, without a copy).
+        """Take one action per match, integers [N] (int64 is not copied).
 
         Raises:
             IllegalActionError: naming the first matches with an illegal action; no match has moved then.
@@ -219,10 +282,10 @@ class SelfPlayVectorEnv:
         far = self._far or (out is not None and out is not self._given)
         self._given = out
         written = target.observation, target.action_mask, target.facts, target.final_observation
-        illegal = self._step(actions, self.validate, self._kernel_options, far, (self._games, self._rows), written)
+        illegal = self._step(actions, self.validate, self._step_options, far, (self._games, self._rows), written)
         if illegal:
             found = np.zeros(4, np.int64)
-            find_illegal(self._games, actions, found)
+            find_illegal(self._games, np.arange(self.num_matches), actions, found)
             raise IllegalActionError(f"{illegal_batch(actions, found, illegal)}; no match was moved")
         if self._marginals is not None:
             self._marginals.write(self._games, target.seat, target.belief)
@@ -234,16 +297,33 @@ class SelfPlayVectorEnv:
     def _write_final_beliefs(
         self, marginals: BeliefWriter, before: np.ndarray, actions: np.ndarray, target: StepArrays
     ) -> None:
-        """From the matches before the step: those whose episode ended have been dealt anew in it."""
+        """Write `final_belief` from copies of the matches before the step, because the next episodes are dealt now."""
         ended = np.flatnonzero(target.done)
         if len(ended):
             games = copy_games(before, ended)
-            replay(games, actions[ended], self._kernel_options)
+            end_episodes(games, actions[ended], self._step_options)
             marginals.write_rows(games, games["turn"], ended, target.final_belief)
 
     def _step(self, *arguments: Any) -> int:
-        """Step in the compiled code; returns how many actions are illegal, and then nothing was moved."""
+        """Step in the compiled code; return the number of illegal actions (if there are any, no match has moved)."""
         if self.threads == 1:
             return int(step_all(*arguments))
         with threads_used(self.threads):
             return int(step_all_parallel(self.threads, *arguments))
+
+
+def _checked_players(num_players: int | Sequence[int] | np.ndarray, count: int) -> np.ndarray:
+    """Number of players of every match, int64 [count], from one for all or one each."""
+    players = np.asarray(num_players)
+    if players.shape not in ((), (count,)) or players.dtype.kind not in "ui" or not np.isin(players, (2, 3, 4)).all():
+        raise ValueError(f"num_players must be 2, 3 or 4, or {count} of them, one per match, not {num_players!r}")
+    return np.broadcast_to(players, (count,)).astype(np.int64)
+
+
+def _check_options(options: Mapping[str, Any], mixed_sides: bool) -> None:
+    """Raise a ValueError for options that this environment, or a batch of two and three sides, cannot take."""
+    for name in ("observation", "history_length"):
+        if name in options and options[name] not in ("flat", 0):
+            raise ValueError(f"{name}={options[name]!r} is not available in the vector env; take it from `match(i)`")
+    if options.get("starting_scores") is not None and mixed_sides:
+        raise ValueError("starting_scores cannot be given for a mix of two and three sides")

@@ -1,4 +1,4 @@
-"""The compiled code of `SelfPlayVectorEnv`: check actions, step every match, write what the next seat sees."""
+"""Compiled code of `SelfPlayVectorEnv`: check actions, step every match, write what the next seat sees."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numba
 import numpy as np
 from numpy import int64
 
-from fiveup_env.envs.episode_start import deal_episode, deal_next
-from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, transition, winner_of
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, deal_episode, deal_next, transition, winner_of
 from fiveup_env.jit.compilation import borrowed, entry, kernel, prefetch
 from fiveup_env.rules.record import Game
 from fiveup_env.rules.scoring import side_of
@@ -20,30 +19,57 @@ ROWS = np.dtype(
     (
         np.record,
         np.dtype(
-            [("seed", "u8"), ("episode", "i8"), ("length", "i8"), ("scores", "i2", 4), ("continues", "u1")], align=True
+            [
+                ("seed", "u8"),  # of the first episode
+                ("episode", "i8"),
+                ("length", "i8"),  # steps of the episode so far
+                ("scores", "i2", 4),  # starting scores
+                ("continues", "u1"),  # whether an episode after a round continues its match
+            ],
+            align=True,
         ),
     )
 )
-"""dtype of what is kept per match over its episodes: seed of the first, number, steps so far, starting scores, and
-whether an episode after a round goes on with its match."""
+"""dtype of the state of a match across its episodes."""
 
-# More matches than the second-level cache holds are bound by memory: what comes is fetched while a match is stepped.
-# How far ahead, in matches, was found by trying.
+FACTS = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                ("rewards", "f4", 3),
+                ("final_rounds", "i4"),
+                ("final_length", "i4"),
+                ("final_scores", "i2", 3),
+                ("seat", "i1"),
+                ("side", "i1"),
+                ("final_winner", "i1"),
+                ("terminated", "?"),
+                ("truncated", "?"),
+            ],
+            align=True,
+        ),
+    )
+)
+"""dtype of what a step reports of one match, besides observation and mask."""
+
+# Batches that exceed the second-level cache are bound by memory, so the next matches are fetched while one is stepped.
+# The distances, in matches, were found by measurement.
 STEPPED, CHECKED = 4, 16
-CHECKED_BYTES = 128  # what legality looks at stands first in a record
+CHECKED_BYTES = 128  # the part of a record that legality depends on comes first
 
 
 @kernel(inline=True)
 def show_mover(game: Game, observation: np.ndarray, mask: np.ndarray, facts: Any) -> None:
-    """Write observation, mask, seat and side of who is to move."""
+    """Write observation, mask, seat and side of the seat to move."""
     write_seat_to_act(game, observation, mask)
     facts.seat = game.turn
     facts.side = side_of(game, int64(game.turn))
 
 
 @kernel(inline=True)
-def advance(game: Game, action: int, options: tuple, row: Any, facts: Any) -> bool:
-    """Take an action and note rewards and flags; returns whether the episode ended (it is not dealt anew yet)."""
+def step_match(game: Game, action: int, options: Any, row: Any, facts: Any) -> bool:
+    """Take an action and write rewards and flags; return whether the episode ended (the next one is not dealt yet)."""
     now, rewards = transition(game, action, options)
     row.length += 1
     facts.rewards[0], facts.rewards[1], facts.rewards[2] = rewards
@@ -53,7 +79,7 @@ def advance(game: Game, action: int, options: tuple, row: Any, facts: Any) -> bo
         return False
     for side in range(3):
         facts.final_scores[side] = game.scores[side]
-    facts.final_winner = winner_of(game, options[3])
+    facts.final_winner = winner_of(game, options.round_episodes != 0)
     facts.final_rounds = game.round_number
     facts.final_length = row.length
     return True
@@ -61,7 +87,7 @@ def advance(game: Game, action: int, options: tuple, row: Any, facts: Any) -> bo
 
 @kernel(inline=True)
 def fetch_ahead(i: int, matches: tuple, shown: tuple) -> None:
-    """Begin to fetch all that a step of match `i` reads or writes; there need be no such match."""
+    """Start fetching everything that a step of match `i` reads or writes; `i` may lie behind the end."""
     games, rows = matches
     observation, mask, facts = shown
     prefetch(games, i, games.itemsize)
@@ -73,25 +99,26 @@ def fetch_ahead(i: int, matches: tuple, shown: tuple) -> None:
 
 @kernel
 def step_range(
-    first: int, last: int, actions: np.ndarray, options: tuple, far: bool, matches: tuple, out: tuple
+    first: int, last: int, actions: np.ndarray, options: np.ndarray, far: bool, matches: tuple, out: tuple
 ) -> None:
-    """A step of the matches from `first` to `last` - 1, dealt anew in the same step where the episode ended.
+    """Step the matches from `first` to `last` - 1; where an episode ends, deal the next one.
 
     Args:
-        options: see `transition`.
-        far: what is read and written is not in the second-level cache: fetch it ahead.
+        options: [1] of dtype `STEP_OPTIONS`.
+        far: the arrays exceed the second-level cache: fetch ahead.
         matches: their records and rows (dtypes `GAME` and `ROWS`) [N].
-        out: observation, mask and facts of who is to move (see `StepArrays`), and what the seat to move sees at the
-            end of an episode, [N, F] or [0, F].
+        out: observation, mask and facts of the seat to move (see `StepArrays`), and the observation of the seat to move
+            at the end of an episode, [N, F] or [0, F].
     """
-    # Here and not in the entries: what is borrowed outside of a parallel loop is not within.
+    # Not in the entries: borrowing outside of a parallel loop has no effect inside it.
     games, rows, actions = borrowed(matches[0]), borrowed(matches[1]), borrowed(actions)
     observation, mask, facts, final = borrowed(out[0]), borrowed(out[1]), borrowed(out[2]), borrowed(out[3])
+    chosen = borrowed(options)[0]
     for i in range(first, last):
         if far:
             fetch_ahead(i + STEPPED, (games, rows), (observation, mask, facts))
         game, row = games[i], rows[i]
-        if advance(game, actions[i], options, row, facts[i]):
+        if step_match(game, actions[i], chosen, row, facts[i]):
             if len(final) > 0:
                 write_observation(game, int64(game.turn), final[i])
             row.episode += 1
@@ -102,7 +129,7 @@ def step_range(
 
 @kernel
 def count_illegal(first: int, last: int, games: np.ndarray, actions: np.ndarray) -> int:
-    """How many of the actions from `first` to `last` - 1 are illegal."""
+    """Number of illegal actions from `first` to `last` - 1."""
     games, actions = borrowed(games), borrowed(actions)
     count = 0
     for i in range(first, last):
@@ -112,20 +139,8 @@ def count_illegal(first: int, last: int, games: np.ndarray, actions: np.ndarray)
 
 
 @entry
-def find_illegal(games: np.ndarray, actions: np.ndarray, found: np.ndarray) -> int:
-    """Number of illegal actions; the first rows that hold one are written to `found`."""
-    count = 0
-    for i in range(len(games)):
-        if not is_legal(games[i], actions[i]):
-            if count < len(found):
-                found[count] = i
-            count += 1
-    return count
-
-
-@entry
-def step_all(actions: np.ndarray, validate: bool, options: tuple, far: bool, matches: tuple, out: tuple) -> int:
-    """Step all matches, or none if any action is illegal and `validate`; returns how many are (see `step_range`)."""
+def step_all(actions: np.ndarray, validate: bool, options: np.ndarray, far: bool, matches: tuple, out: tuple) -> int:
+    """Step all matches (see `step_range`), or none if `validate` and an action is illegal; return the illegal count."""
     count = len(actions)
     illegal = count_illegal(0, count, matches[0], actions) if validate else 0
     if illegal == 0:
@@ -135,9 +150,9 @@ def step_all(actions: np.ndarray, validate: bool, options: tuple, far: bool, mat
 
 @entry(parallel=True)
 def step_all_parallel(
-    threads: int, actions: np.ndarray, validate: bool, options: tuple, far: bool, matches: tuple, out: tuple
+    threads: int, actions: np.ndarray, validate: bool, options: np.ndarray, far: bool, matches: tuple, out: tuple
 ) -> int:
-    """The same, each thread a range of the matches."""
+    """The same with a range of the matches per thread."""
     count, illegal = len(actions), 0
     if validate:
         for t in numba.prange(threads):
@@ -149,14 +164,14 @@ def step_all_parallel(
 
 
 @entry
-def replay(games: np.ndarray, actions: np.ndarray, options: tuple) -> None:
-    """Take an action in every match, and deal nothing anew where that ends the episode."""
+def end_episodes(games: np.ndarray, actions: np.ndarray, options: np.ndarray) -> None:
+    """Take an action in every match without dealing the next episode."""
     for i in range(len(games)):
-        transition(games[i], actions[i], options)
+        transition(games[i], actions[i], options[0])
 
 
 @entry
-def begin_all(
+def begin_episodes(
     games: np.ndarray,
     wanted: np.ndarray,
     rows: np.ndarray,
@@ -164,7 +179,7 @@ def begin_all(
     mask: np.ndarray,
     facts: np.ndarray,
 ) -> None:
-    """Deal the first episode of the matches that are `wanted`, bool [N]; write what all seats to move see."""
+    """Deal the first episode of the matches in `wanted`, bool [N]; write what the seats to move see in all matches."""
     for i in range(len(games)):
         if wanted[i]:
             rows[i].episode = 0

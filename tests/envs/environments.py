@@ -18,8 +18,7 @@ from fiveup_env.agents.baselines import Random
 from fiveup_env.agents.protocol import Policy
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
-from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv, StepArrays
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import tile_index, tile_set
 from fiveup_env.testing.conformance import difference

@@ -15,7 +15,7 @@ import pytest
 from gymnasium.error import ResetNeeded
 
 from fiveup_env import IllegalActionError, Match, fiveup_v0
-from fiveup_env.envs.registration import ENV_ID, register_envs
+from fiveup_env.envs import ENV_ID, register_envs
 from fiveup_env.rules.actions import DRAW, PASS
 from fiveup_env.testing import check_env
 from tests.envs.environments import (

@@ -18,8 +18,7 @@ from fiveup_env import fiveup_v0
 from fiveup_env.agents.protocol import Policy
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
-from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
-from fiveup_env.envs.step_arrays import StepArrays
+from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv, StepArrays
 from fiveup_env.jit.compilation import JIT_DISABLED
 from fiveup_env.views.observation import units
 from fiveup_env.views.rewards import REWARDS

@@ -10,10 +10,10 @@ import numpy as np
 import pettingzoo
 import pytest
 
+from fiveup_env.envs import ENV_ID, register_envs
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
-from fiveup_env.envs.registration import ENV_ID, register_envs
 
 
 def test_registering_twice_is_as_good_as_once() -> None:

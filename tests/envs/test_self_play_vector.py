@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from fiveup_env.envs.batch_arguments import MAX_MATCHES
+from fiveup_env.envs.env_options import MAX_MATCHES
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv
 from fiveup_env.rules.match import Match
 from fiveup_env.views.observation import observation_size

@@ -13,8 +13,8 @@ from gymnasium.utils.env_checker import check_env
 
 from fiveup_env.agents.baselines import Greedy
 from fiveup_env.agents.protocol import AgentError, Policy
+from fiveup_env.envs import ENV_ID, register_envs
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
-from fiveup_env.envs.registration import ENV_ID, register_envs
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.views.view import View

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED
+from fiveup_env.envs.transition import GOES_ON, STEP_OPTIONS, TERMINATED, TRUNCATED
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import GAME, MATCH_OVER, PLAYING
@@ -21,7 +21,7 @@ class Episode:
 
     def __init__(self, match, scheme, auto=False, skip_single=False, rounds=False, max_rounds=0):
         self.games = match._games.copy()
-        self.options = (SCHEMES[scheme], auto, skip_single, rounds, max_rounds)
+        self.options = np.array([(SCHEMES[scheme], auto, skip_single, False, rounds, max_rounds)], STEP_OPTIONS)
         self.sides = match.num_sides
         self.rewards = []
         self.status = GOES_ON
@@ -32,7 +32,7 @@ class Episode:
 
     def step(self, action):
         rewards = np.full(self.sides, 9.0)
-        self.status = advance(self.games, action, *self.options, rewards)
+        self.status = advance(self.games, action, self.options, rewards)
         self.rewards.append(rewards)
         return rewards
 

@@ -41,15 +41,11 @@ def global_states(games: np.ndarray, out: np.ndarray) -> None:
 def advance(
     games: np.ndarray,
     action: int,
-    scheme: int,
-    auto_draws: bool,
-    skip_single: bool,
-    round_episodes: bool,
-    max_rounds: int,
+    options: np.ndarray,
     rewards: np.ndarray,
 ) -> int:
-    """`transition` of games[0]; rewards float64 [sides]."""
-    status, gained = transition(games[0], action, (scheme, auto_draws, skip_single, round_episodes, max_rounds))
+    """`transition` of games[0]; options [1] of dtype `STEP_OPTIONS`, rewards float64 [sides]."""
+    status, gained = transition(games[0], action, options[0])
     for side in range(len(rewards)):
         rewards[side] = gained[side]
     return status
