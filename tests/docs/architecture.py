@@ -1,4 +1,4 @@
-"""The picture of docs/design.md, from the import statements: `python -m tests.docs.architecture` draws it."""
+"""Draw the picture of docs/design.md from the import statements: `python -m tests.docs.architecture`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ except ModuleNotFoundError:  # Python 3.10
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "architecture.svg"
 PACKAGE = "fiveup_env"
-BOX, ROW, MARGIN = (132, 38), 84, 24
-WIDTH = 760
+BOX, ROW, MARGIN = (118, 38), 84, 24
+WIDTH = 820
 STYLE = (
     "svg{--ground:#ffffff;--box:#e7eef5;--edge:#41627f;--ink:#14202b}"
     "@media(prefers-color-scheme:dark){svg{--ground:#1e2129;--box:#2c3a4a;--edge:#9db8d2;--ink:#eef3f8}}"
@@ -26,28 +26,28 @@ STYLE = (
 )
 
 
-def packages() -> set[str]:
-    """The packages and modules that the contract of layers in pyproject.toml names."""
+def layers() -> dict[str, int]:
+    """Package or module -> the number of its layer in pyproject.toml, highest first."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
-    return {name.strip(" ()") for layer in layers for name in layer.replace(":", "|").split("|")}
+    rows = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    return {name.strip(" ()"): i for i, row in enumerate(rows) for name in row.replace(":", "|").split("|")}
 
 
 def imports() -> dict[str, set[str]]:
-    """Package -> the packages that its modules import."""
-    known = packages()
+    """Package -> the packages of lower layers that its modules import."""
+    known = layers()
     graph, found = grimp.build_graph(PACKAGE), {name: set[str]() for name in known}
     for module in graph.modules:
         for target in graph.find_modules_directly_imported_by(module):
             one, other = (name.split(".")[1:2] for name in (module, target))
-            if one and other and one != other and one[0] in known and other[0] in known:
+            if one and other and known[one[0]] < known[other[0]]:
                 found[one[0]].add(other[0])
     imported = set[str]().union(*found.values())
     return {name: targets for name, targets in found.items() if targets or name in imported}
 
 
 def reduced(edges: dict[str, set[str]]) -> dict[str, set[str]]:
-    """Without an arrow where a longer way leads to the same package."""
+    """The arrows without those to a package that a longer way reaches too."""
 
     def reach(name: str) -> set[str]:
         return edges[name].union(*(reach(other) for other in edges[name]))
@@ -59,10 +59,10 @@ def reduced(edges: dict[str, set[str]]) -> dict[str, set[str]]:
 
 
 def rows(edges: dict[str, set[str]]) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of names, highest first, and every arrow as the names that it passes.
+    """Return rows of names, highest first, and each arrow as the list of names that it passes.
 
-    A name stands one row above the highest that it imports. Where an arrow passes a row, an empty place named
-    "from>to>row" is kept for it. Within a row the order follows the middle of what points there.
+    A name is one row above the highest that it imports. A place named "from>to>row" is left free where an arrow passes
+    a row. The order in a row follows the mean position of the names that point there.
     """
 
     def height(name: str) -> int:
@@ -95,7 +95,7 @@ def _mean(values: list[float]) -> float:
 
 
 def picture() -> str:
-    """The picture as SVG text."""
+    """Return the picture as SVG text."""
     table, paths = rows(reduced(imports()))
     height = 2 * MARGIN + ROW * (len(table) - 1) + BOX[1]
     middles: dict[str, tuple[float, float]] = {}
@@ -118,14 +118,14 @@ def picture() -> str:
 
 
 def _spread(row: list[str]) -> list[float]:
-    """Middles of a row: boxes need more room than arrows that pass."""
+    """Horizontal centres of a row; boxes are wider than passing arrows."""
     sizes = [24.0 if ">" in name else float(BOX[0]) for name in row]
     gap = (WIDTH - sum(sizes)) / (len(row) + 1)
     return [gap * (i + 1) + sum(sizes[:i]) + size / 2 for i, size in enumerate(sizes)]
 
 
 def _arrow(points: list[tuple[float, float]]) -> str:
-    """From the bottom of the first box to the top of the last one, straight down where it passes a row."""
+    """Curve from the bottom of the first box to the top of the last."""
     (x0, y0), (x1, y1) = points[0], points[-1]
     x1 += max(-BOX[0] / 3, min(BOX[0] / 3, (points[-2][0] - x1) / 4))
     stops = [(x0, y0 + BOX[1] / 2), *points[1:-1], (x1, y1 - BOX[1] / 2 - 1)]

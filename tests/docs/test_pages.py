@@ -64,7 +64,7 @@ def test_command_lines_are_taken(page: str, arguments: list[str]) -> None:
     """Parsed and not run; a command line that is not taken raises."""
     import typer.main
 
-    group: Any = typer.main.get_command(cli.app)
+    group: Any = typer.main.get_command(cli)
     with group.make_context("fiveup", list(arguments)) as context:
         if context.invoked_subcommand or context._protected_args:
             rest = [*context._protected_args, *context.args]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.house.old_style_words import old_style
+from tests.house.old_style_words import old_style, texts
 
 try:
     import tomllib
@@ -31,6 +32,12 @@ REPEATED_FILES: dict[str, str] = {"__init__.py": "a package needs one"}
 WIDE_KERNELS: dict[str, str] = {}
 HEADLESS_DOCSTRINGS: dict[str, str] = {}
 
+DEAD_REFERENCES: dict[str, str] = {
+    "CHANGELOG.md": "tells of former versions",
+    "docs/research-log.md": "tells of former versions",
+}
+
+REFERENCE = re.compile(rf"\b{PACKAGE}(?:(?:\.[a-z_]\w*)+|(?:/[a-z_]\w*)+(?:\.\w+)?)")
 MOST_PARAMETERS = 8
 HEADLESS = ("What", "Who", "Whoever", "How")
 LINE_BUDGETS = {PACKAGE: 20_500, "training": 5_500, "tests": 19_000}
@@ -157,6 +164,25 @@ def old_style_words(root: Path) -> Iterator[Finding]:
         yield Finding("old-style words", path, line, text)
 
 
+def dead_references(root: Path) -> Iterator[Finding]:
+    """Dotted names and paths of the package, in text for people, that lead nowhere."""
+    for path, first, text in texts(root):
+        for match in REFERENCE.finditer(text):
+            exists = _is_defined(root, match[0]) if "." in match[0].split("/")[0] else (root / match[0]).exists()
+            if not exists and not any(path.startswith(start) for start in DEAD_REFERENCES):
+                yield Finding("dead reference", path, first + text.count("\n", 0, match.start()), match[0])
+
+
+def _is_defined(root: Path, dotted: str) -> bool:
+    """Whether a dotted name is a module, or a name in one (attributes of that name are not checked)."""
+    parts, folder = dotted.split("."), root
+    while parts and (folder / parts[0]).is_dir():
+        folder = folder / parts.pop(0)
+    file = folder / f"{parts[0]}.py" if parts and (folder / f"{parts[0]}.py").is_file() else folder / "__init__.py"
+    rest = parts[1:] if file.stem != "__init__" else parts
+    return not rest or re.search(rf"\b{rest[0]}\b", file.read_text(encoding="utf-8")) is not None
+
+
 def over_budget(root: Path) -> Iterator[Finding]:
     """Folders with more lines or files than their budget."""
     for folder, most in LINE_BUDGETS.items():
@@ -176,6 +202,7 @@ CHECKS = (
     modules_without_layer,
     headless_docstrings,
     old_style_words,
+    dead_references,
 )
 
 

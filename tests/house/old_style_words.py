@@ -58,17 +58,22 @@ BREAK = r"(?:\s|\n\s*(?:#|//|\*|>|<!--)+\s)+"
 PATTERNS = {re.compile(rf"(?<![\w`]){word.replace(' ', BREAK)}\b", re.I): better for word, better in WORDS.items()}
 
 
+def texts(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield path, first line and text of everything in the checkout that is written for people."""
+    for file in _files(root):
+        for first, text in _pieces(file):
+            yield file.relative_to(root).as_posix(), first, text
+
+
 def old_style(root: Path) -> Iterator[tuple[str, int, str]]:
     """Yield path, line and text of every old-style word in the checkout."""
-    for file in _files(root):
-        path = file.relative_to(root).as_posix()
-        for first, text in _pieces(file):
-            for pattern, better in PATTERNS.items():
-                for match in pattern.finditer(text):
-                    line = first + text.count("\n", 0, match.start())
-                    if not _allowed(path, text, match):
-                        around = " ".join(text[max(0, match.start() - 25) : match.end() + 25].split())
-                        yield path, line, f"“{' '.join(match[0].split())}” (better: {better}) in “{around}”"
+    for path, first, text in texts(root):
+        for pattern, better in PATTERNS.items():
+            for match in pattern.finditer(text):
+                line = first + text.count("\n", 0, match.start())
+                if not _allowed(path, text, match):
+                    around = " ".join(text[max(0, match.start() - 25) : match.end() + 25].split())
+                    yield path, line, f"“{' '.join(match[0].split())}” (better: {better}) in “{around}”"
 
 
 def _files(root: Path) -> Iterator[Path]:
