@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from fiveup_env.cli import evaluation_commands
-from fiveup_env.cli.console import MAX_SEED, ClickError, Players, UsageError, overview, progress_bar, usage_errors
+from fiveup_env.cli.console import MAX_SEED, ClickError, Players, UsageError, overview, progress_bar, show, usage_errors
 
 if TYPE_CHECKING:
     from fiveup_env.records import Record
@@ -50,13 +50,11 @@ def analyse_command(
 
     Values and belief use the view of the seat to act; the solver uses all hands.
     """
-    from rich.console import Console
-
     from fiveup_env.play.analysis import analyse, analysis_report, position_of_seed
 
     with usage_errors():
         match = position_of_seed(seed, plies, players)
-    Console().print(analysis_report(analyse(match, worlds=worlds, seed=seed)))
+    show(analysis_report(analyse(match, worlds=worlds, seed=seed)))
 
 
 def replay_command(
@@ -97,21 +95,28 @@ def replay_command(
 
     The moves are printed unless a file is written; --boards prints them in any case.
     """
-    from fiveup_env.play.thoughts import ReplayFiles
+    from fiveup_env.play.thoughts import write_replay
     from fiveup_env.rendering.render_modes import RenderingError
     from fiveup_env.rendering.replays import story
 
-    files = ReplayFiles(think, worlds, belief, save, html, gif, seconds, width, theme, seat, round_number)
+    files = {"html": html, "gif": gif, "save": save}
+    shown: dict[str, Any] = {
+        "seconds": seconds,
+        "width": width,
+        "theme": theme,
+        "seat": seat,
+        "round_number": round_number,
+    }
     read = _read_record(record)
     try:
         with usage_errors(), progress_bar("thinking") as progress:
-            read = files.write(read, progress)
+            read = write_replay(read, progress, think=think, worlds=worlds, belief=belief, **files, **shown)
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror or error}") from error
     except RenderingError as error:
         raise UsageError(str(error)) from error
     lines = list(story(read, boards))
-    written = [file for file in (html, gif, save) if file is not None]
+    written = [file for file in files.values() if file is not None]
     print("\n".join(lines[-1:] if quiet or (written and not boards) else lines))
     for file in written:
         print(f"written: {file}", file=sys.stderr)
@@ -231,9 +236,7 @@ def bench_command(
 
 def info_command() -> None:
     """Show versions, the folder of compiled kernels, and the agents."""
-    from rich.console import Console
-
-    Console().print(overview())
+    show(overview())
 
 
 for _command in (

@@ -15,6 +15,7 @@ import typer
 from typer import Argument, Option
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
     from fiveup_env.evaluation.match_play import Progress
@@ -111,15 +112,20 @@ def save_report(folder: str, write: Callable[[], Any]) -> None:
         print(f"report: {write()}", file=sys.stderr)
 
 
+def show(*parts: RenderableType) -> None:
+    """Print tables and text of rich."""
+    from rich.console import Console
+
+    for part in parts:
+        Console().print(part)
+
+
 def print_result(content: Mapping[str, Any], as_json: bool, grids: Iterable[Grid]) -> None:
     """Print a result as JSON or as tables."""
     if as_json:
         print(json.dumps(content, indent=2))
-        return
-    from rich.console import Console
-
-    for grid in grids:
-        Console().print(grid.rich())
+    else:
+        show(*(grid.rich() for grid in grids))
 
 
 def overview() -> Table:

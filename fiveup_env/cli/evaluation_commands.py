@@ -26,6 +26,7 @@ from fiveup_env.cli.console import (
     progress_bar,
     progress_bars,
     save_report,
+    show,
     usage_errors,
     without_endgames,
 )
@@ -108,15 +109,12 @@ def evaluate_command(
             print(f"report: {card.write_report(result, report, command, regret)}", file=sys.stderr)
         if before is not None:
             comparison = cards.compare(before, card.as_json(result, command))
-    print_result(result.as_dict(), as_json, [])
-    if not as_json:
-        from rich.console import Console
-
+    if as_json:
+        print_result(result.as_dict(), as_json, [])
+    else:
         from fiveup_env.reports.matchup_table import report as tables
 
-        Console().print(tables(result))
-        if comparison is not None:
-            Console().print(cards.show(comparison))
+        show(tables(result), *([] if comparison is None else [cards.show(comparison)]))
 
 
 def compare_command(
@@ -124,13 +122,11 @@ def compare_command(
     second: Annotated[str, Argument(metavar="REPORT", help="Folder of the second report card.", show_default=False)],
 ) -> None:
     """Show the differences between two report cards (second minus first), with 95% intervals."""
-    from rich.console import Console
-
     from fiveup_env.reports import comparison as cards
 
     with usage_errors():
         found = cards.compare(cards.read_report(first), cards.read_report(second))
-    Console().print(cards.show(found))
+    show(cards.show(found))
 
 
 def tournament_command(
@@ -155,8 +151,8 @@ def tournament_command(
     from fiveup_env.studies import tournament as ratings
 
     with usage_errors(), progress_bars() as watch:
-        options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
-        result = ratings.round_robin(agents, players, matches, seed, watch=watch, **options)
+        settings: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep, "watch": watch}
+        result = ratings.round_robin(agents, players, matches, seed, **settings)
         if report is not None:
             regret = None
             if endgames:
@@ -191,8 +187,8 @@ def crossplay_command(
     if players != 4:
         raise UsageError("cross-play needs partners, which only four players have; for 2 or 3: fiveup tournament")
     with usage_errors(), progress_bars() as watch:
-        options: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep}
-        result = crossed.cross_play(agents, others or (), against, matches, seed, watch=watch, **options)
+        settings: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep, "watch": watch}
+        result = crossed.cross_play(agents, others or (), against, matches, seed, **settings)
         if report is not None:
             save_report(report, lambda: crossed.write_report(result, report, command_line()))
     print_result(result.as_dict(), as_json, crossed.grids(result))
@@ -280,13 +276,11 @@ def variance_command(
     processes: Processes = 1,
 ) -> None:
     """Show the variance removed by duplicate deals, common random numbers and the control variate."""
-    from rich.console import Console
-
     from fiveup_env.studies import variance as measured
 
     with usage_errors(), progress_bar(f"{a} against {b}") as progress:
         rows = measured.measure(a, b, players, matches, seed, processes, progress)
-    Console().print(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
+    show(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
 
 
 def exploitability_command(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard, runtime_checkable
 
@@ -175,60 +174,48 @@ def think_over(
     return recorder.text()
 
 
-@dataclass(frozen=True)
-class ReplayFiles:
-    """Files that `fiveup replay` writes from a record.
+def write_replay(
+    record: Record,
+    progress: Callable[[int, int], None],
+    *,
+    think: str | None = None,
+    worlds: int | None = None,
+    belief: bool = False,
+    save: str | None = None,
+    html: str | None = None,
+    gif: str | None = None,
+    **shown: Any,
+) -> Record:
+    """Write the files of `fiveup replay`; return the record, with thoughts if there are any.
 
-    Attributes:
+    Args:
+        record: a record.
+        progress: see `think_over`.
         think: agent whose probabilities and value are added at every decision.
         worlds: number of sampled deals for the action values; None for `WORLDS` if `think` or `belief` is set.
         belief: whether to add where the unseen tiles may be.
         save: file for the record with these thoughts.
         html: file for a page.
         gif: file for a film.
-        seconds, width, theme, seat, round_number: see `film`.
+        shown: arguments of `film`.
+
+    Raises:
+        ValueError: if an agent or an argument of the film is wrong, or `save` is set without thoughts.
+        RenderingError: if the film needs an extra that is not installed.
+        OSError: if a file cannot be written; its `filename` names it.
     """
-
-    think: str | None = None
-    worlds: int | None = None
-    belief: bool = False
-    save: str | None = None
-    html: str | None = None
-    gif: str | None = None
-    seconds: float = 1.0
-    width: int = 640
-    theme: str = "light"
-    seat: int | None = None
-    round_number: int | None = None
-
-    def write(self, record: Record, progress: Callable[[int, int], None]) -> Record:
-        """Write the files; return the record, with thoughts if there are any.
-
-        Raises:
-            ValueError: if an agent or an argument of the film is wrong, or `save` is set without thoughts.
-            RenderingError: if the film needs an extra that is not installed.
-            OSError: if a file cannot be written; its `filename` names it.
-        """
-        thinks = self.think is not None or self.worlds is not None or self.belief
-        if self.save is not None and not thinks:
-            raise ValueError("--save keeps a record with thoughts: add --think, --worlds or --belief")
-        if thinks:
-            agent = None if self.think is None else make_agent(self.think, record.start.num_players)
-            worlds = WORLDS if self.worlds is None else self.worlds
-            text = think_over(record, Thinker(agent, worlds=worlds, belief=self.belief), progress)
-            record = parse_record(text)
-            if self.save is not None:
-                Path(self.save).write_text(text, encoding="ascii", newline="\n")
-        if self.html is not None:
-            Path(self.html).write_text(replay_page(record), encoding="utf-8")
-        if self.gif is not None:
-            film(
-                record,
-                self.gif,
-                seconds=self.seconds,
-                width=self.width,
-                theme=self.theme,
-                seat=self.seat,
-                round_number=self.round_number,
-            )
-        return record
+    thinks = think is not None or worlds is not None or belief
+    if save is not None and not thinks:
+        raise ValueError("--save keeps a record with thoughts: add --think, --worlds or --belief")
+    if thinks:
+        agent = None if think is None else make_agent(think, record.start.num_players)
+        thinker = Thinker(agent, worlds=WORLDS if worlds is None else worlds, belief=belief)
+        text = think_over(record, thinker, progress)
+        record = parse_record(text)
+        if save is not None:
+            Path(save).write_text(text, encoding="ascii", newline="\n")
+    if html is not None:
+        Path(html).write_text(replay_page(record), encoding="utf-8")
+    if gif is not None:
+        film(record, gif, **shown)
+    return record

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fiveup_env.records.recorder import TILE_TEXTS, VERSION, Line, Recorder, beginning, deal_line
+from fiveup_env.records.recorder import TILE_TEXTS, VARIANT_KEYS, VERSION, Line, Recorder, beginning, deal_line
 from fiveup_env.rules.actions import DRAW, PASS, Draw, Lay, Lead, Pass, decode
 from fiveup_env.rules.match import Event, IllegalActionError, Match
 from fiveup_env.rules.tiles import TILES
 
 HEADER_KEYS = ("type", "version", "players", "variant", "seed", "policy_seed", "scores", "given_deal")
-VARIANT_KEYS = ("num_players", "hand_size", "target", "max_pip")
 MAX_BYTES = 64 * 2**20
 
 # Rule broken by a wrong line, by (type, key); the key "" stands for a line that is missing or out of place.

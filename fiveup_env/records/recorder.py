@@ -29,6 +29,7 @@ from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.tiles import TILES
 
 VERSION = 1
+VARIANT_KEYS = ("num_players", "hand_size", "target", "max_pip")
 INFO_KEYS = ("probabilities", "values", "value", "win", "belief", "note")
 Line = dict[str, Any]
 
@@ -97,16 +98,8 @@ class Recorder:
         for event in events:
             if event.accepted:
                 scores[event.side] += event.net
-            self.lines.append(
-                {
-                    "type": "event",
-                    "kind": event.kind,
-                    "side": event.side,
-                    "net": event.net,
-                    "accepted": event.accepted,
-                    "scores": scores.copy(),
-                }
-            )
+            line = {"type": "event", "kind": event.kind, "side": event.side, "net": event.net}
+            self.lines.append(line | {"accepted": event.accepted, "scores": scores.copy()})
         if match.round_number != round_number or match.winner is not None:
             self.lines.append(_round_line(match, round_number))
         return events
@@ -167,7 +160,7 @@ def beginning(
 
 
 def _header(match: Match, players: tuple[str, ...], policy_seed: int | None) -> Line:
-    variant = {name: getattr(match.variant, name) for name in ("num_players", "hand_size", "target", "max_pip")}
+    variant = {name: getattr(match.variant, name) for name in VARIANT_KEYS}
     for deal in (None, (match.hands, match.boneyard, match.opener)):
         try:
             if beginning(variant, match.seed, match.scores, deal) == match:
@@ -176,16 +169,8 @@ def _header(match: Match, players: tuple[str, ...], policy_seed: int | None) -> 
             pass
     else:
         raise ValueError(f"a record starts in round 1 before the first move, not at {match!r}")
-    return {
-        "type": "record",
-        "version": VERSION,
-        "players": list(players),
-        "variant": variant,
-        "seed": match.seed,
-        "policy_seed": policy_seed,
-        "scores": list(match.scores),
-        "given_deal": deal is not None,
-    }
+    header = {"type": "record", "version": VERSION, "players": list(players), "variant": variant, "seed": match.seed}
+    return header | {"policy_seed": policy_seed, "scores": list(match.scores), "given_deal": deal is not None}
 
 
 def deal_line(match: Match) -> Line:
@@ -202,14 +187,8 @@ def deal_line(match: Match) -> Line:
 def _round_line(match: Match, round_number: int) -> Line:
     last = match.last_round
     assert last is not None
-    hands = last["hands"]
-    return {
-        "type": "round",
-        "round": round_number,
-        "end": last["end"],
-        "winner": last["winner"],
-        "hands": None if hands is None else [[tile_text(tile) for tile in hand] for hand in hands],
-    }
+    hands = None if last["hands"] is None else [[tile_text(tile) for tile in hand] for hand in last["hands"]]
+    return {"type": "round", "round": round_number, "end": last["end"], "winner": last["winner"], "hands": hands}
 
 
 # thoughts of a player

@@ -79,6 +79,14 @@ class Anchor(NamedTuple):
         y0, y1 = sorted((self.y, far_y))
         return Box(x0 - wide_x, y0 - wide_y, x1 + wide_x, y1 + wide_y)
 
+    def reversed(self) -> Anchor:
+        """The same edge seen from the other tile."""
+        return Anchor(self.x, self.y, -self.dx, -self.dy)
+
+    def sides(self) -> tuple[Anchor, Anchor]:
+        """The anchor turned left and turned right."""
+        return Anchor(self.x, self.y, self.dy, -self.dx), Anchor(self.x, self.y, -self.dy, self.dx)
+
 
 class PlacedTile(NamedTuple):
     """A tile on the plane.
@@ -128,6 +136,11 @@ class _Spot(NamedTuple):
     anchors: dict[str, Anchor]  # a double's anchors carry provisional names, see `Plane.plan`
     by: Anchor | None  # the edge shared with the parent, seen from the parent
     takes: Anchor | None  # the parent's anchor that this occupies; differs from `by` at the side of a half
+
+    @property
+    def own(self) -> Anchor | None:
+        """The edge shared with the parent, seen from this tile."""
+        return None if self.by is None else self.by.reversed()
 
 
 class Plane:
@@ -230,7 +243,7 @@ class Plane:
                 cost += BLOCKS
         for anchor in spot.anchors.values():
             lane = anchor.lane(LANE - 1, 1)
-            if lane.overlaps(spot.box) or anchor == _facing(spot.by):
+            if lane.overlaps(spot.box) or anchor == spot.own:
                 continue
             if any(lane.overlaps(box) for box in boxes):
                 cost += BLOCKED
@@ -246,7 +259,7 @@ class Plane:
 
     def _open(self) -> Iterator[Anchor]:
         """Anchors that can still take a tile."""
-        taken = {anchor for spot in self._spots for anchor in (spot.takes, _facing(spot.by)) if anchor is not None}
+        taken = {anchor for spot in self._spots for anchor in (spot.takes, spot.own) if anchor is not None}
         for spot in self._spots:
             yield from (anchor for anchor in spot.anchors.values() if anchor not in taken)
 
@@ -270,12 +283,12 @@ class Plane:
         line = join.parent.port.startswith("line")
         for name in ("line_a", "line_b") if line else ("arm_a", "arm_b"):
             anchor = parent.anchors[name]
-            if anchor in taken or anchor == _facing(parent.by):
+            if anchor in taken or anchor == parent.own:
                 continue
             yield _straight(tile, join.child, anchor, anchor, 0.0)
             if not line:
-                for turned in _sides(anchor):
-                    yield _bent(tile, join.child, anchor, turned, LEANING)
+                for turned in anchor.sides():
+                    yield _halves(join.child, anchor, turned, anchor, LEANING)
 
     def plan(self) -> TablePlan:
         """The placed tiles, with the anchors of every double under their final port names."""
@@ -288,8 +301,8 @@ class Plane:
     def _named(self, level: int, spot: _Spot) -> dict[str, Anchor]:
         """A double's anchors by port: occupied ones as the joins name them, the others in any order."""
         named = {}
-        if (own := _facing(spot.by)) is not None:
-            named["line_a"] = own
+        if spot.own is not None:
+            named["line_a"] = spot.own
         for i, other in enumerate(self._joins[: len(self._spots)]):
             by = self._spots[i].by
             if other is not None and self._parents[i] == level and by is not None:
@@ -300,20 +313,6 @@ class Plane:
                 if name not in named:
                     named[name] = free.pop(0)
         return named
-
-
-def _facing(anchor: Anchor | None) -> Anchor | None:
-    """The same edge seen from the other tile."""
-    return None if anchor is None else _turned_round(anchor)
-
-
-def _turned_round(anchor: Anchor) -> Anchor:
-    return Anchor(anchor.x, anchor.y, -anchor.dx, -anchor.dy)
-
-
-def _sides(anchor: Anchor) -> tuple[Anchor, Anchor]:
-    """The anchor turned left and turned right."""
-    return Anchor(anchor.x, anchor.y, anchor.dy, -anchor.dx), Anchor(anchor.x, anchor.y, -anchor.dy, anchor.dx)
 
 
 def _root(tile: Tile) -> _Spot:
@@ -329,22 +328,16 @@ def _from_half(tile: Tile, child: Port, anchor: Anchor) -> Iterator[_Spot]:
     """Places at the free half of a non-double: straight ahead, around its corner, or at the side of the half."""
     yield _straight(tile, child, anchor, anchor, 0.0)
     if not is_double(tile):
-        for turned in _sides(anchor):
-            yield _bent(tile, child, anchor, turned, CORNER)
+        for turned in anchor.sides():
+            yield _halves(child, anchor, turned, anchor, CORNER)
     half_x, half_y = anchor.x - anchor.dx, anchor.y - anchor.dy
-    for turned in _sides(anchor):
+    for turned in anchor.sides():
         side = Anchor(half_x + turned.dx, half_y + turned.dy, turned.dx, turned.dy)
         yield _straight(tile, child, side, anchor, DOUBLE_TURN if is_double(tile) else TURN)
 
 
 def _straight(tile: Tile, child: Port, by: Anchor, takes: Anchor, cost: float) -> _Spot:
-    if is_double(tile):
-        return _double(by, takes, cost)
-    return _halves(child, by, by, takes, cost)
-
-
-def _bent(tile: Tile, child: Port, by: Anchor, turned: Anchor, cost: float) -> _Spot:
-    return _halves(child, by, turned, by, cost)
+    return _double(by, takes, cost) if is_double(tile) else _halves(child, by, by, takes, cost)
 
 
 def _halves(child: Port, by: Anchor, along: Anchor, takes: Anchor, cost: float) -> _Spot:
@@ -354,7 +347,7 @@ def _halves(child: Port, by: Anchor, along: Anchor, takes: Anchor, cost: float) 
     far = (near[0] + 2 * dx, near[1] + 2 * dy)
     (x0, x1), (y0, y1) = sorted((near[0], far[0])), sorted((near[1], far[1]))
     open_port = "big" if child.port == "small" else "small"
-    anchors = {child.port: _turned_round(by), open_port: Anchor(far[0] + dx, far[1] + dy, dx, dy)}
+    anchors = {child.port: by.reversed(), open_port: Anchor(far[0] + dx, far[1] + dy, dx, dy)}
     low, high = (near, far) if child.port == "small" else (far, near)
     return _Spot(cost, Box(x0 - 1, y0 - 1, x1 + 1, y1 + 1), low, high, anchors, by, takes)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from fiveup_env.records.record_reader import Move, Record
 from fiveup_env.rendering.geometry import TablePlan, plan_layout
 from fiveup_env.rendering.render_modes import check_raster, png
-from fiveup_env.rendering.scene import Scene, event_text
+from fiveup_env.rendering.scene import Scene, end_text, event_text
 from fiveup_env.rendering.scene_svg import DEFINITIONS, FONT, HEIGHT, THEMES, WIDTH, parts, style, svg
 from fiveup_env.rendering.text_board import points_text, tiles_text
 from fiveup_env.rules.actions import describe
@@ -57,7 +57,7 @@ def story(record: Record, boards: bool = False) -> Iterator[str]:
             yield from (f"      {line}" for line in after.layout.lines())
             yield f"      ends sum to {after.layout.end_sum}"
         if over and after.last_round is not None:
-            yield f"  {_round_end(after)}; {points_text(after.scores)}"
+            yield f"  {end_text(after)}; {points_text(after.scores)}"
     winner, points = record.final.winner, points_text(record.final.scores)
     yield f"{f'side {winner} has won' if winner is not None else 'unfinished'}, {points}"
     yield f"verified: {len(record.moves)} moves in {round_number} rounds follow the rules"
@@ -66,17 +66,8 @@ def story(record: Record, boards: bool = False) -> Iterator[str]:
 def _move_text(move: Move, players: tuple[str, ...]) -> str:
     text = f"player_{move.seat} ({players[move.seat]}): {describe(move.action)}"
     for event in move.events:
-        fate = "" if event.accepted else ", discarded"
-        text += f"  [{event.kind}: {event.net / RAW_PER_POINT:+g} for side {event.side}{fate}]"
+        text += f"  [{event_text(event)}]"
     return text
-
-
-def _round_end(match: Match) -> str:
-    last = match.last_round
-    assert last is not None
-    winner = "nobody wins" if last["winner"] is None else f"side {last['winner']} wins"
-    end = {"domino": "domino", "blocked": "blocked", "exact": "the target is hit"}[last["end"]]
-    return f"{end}, {winner} the round"
 
 
 # frames

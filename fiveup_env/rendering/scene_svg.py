@@ -23,38 +23,22 @@ LARGEST_BOARD_UNIT = 18.0  # the same, of `board_svg`
 ROOM = 3  # units around the tiles of `board_svg`, for the marks
 FONT = "FiveUp Sans"
 
-THEMES = {
-    "light": {
-        "ground": "#f4f1ea",
-        "felt": "#dfeae3",
-        "tile": "#ffffff",
-        "new": "#ffd98a",
-        "ink": "#1a1a1a",
-        "dim": "#5a5a5a",
-        "count": "#0072b2",
-        "on_count": "#ffffff",
-        "open": "#0072b2",
-        "halo": "#d55e00",
-        "back": "#7d8a96",
-        "bar": "#cfd6d2",
-        "spinner": "#8e2f7a",
-    },
-    "dark": {
-        "ground": "#16191c",
-        "felt": "#22302a",
-        "tile": "#e9e6dc",
-        "new": "#f0b840",
-        "ink": "#f2f2f2",
-        "dim": "#b4bcc2",
-        "count": "#56b4e9",
-        "on_count": "#10181c",
-        "open": "#56b4e9",
-        "halo": "#e69f00",
-        "back": "#8794a0",
-        "bar": "#3c474d",
-        "spinner": "#cc79a7",
-    },
+_COLOURS = {  # light, dark
+    "ground": ("#f4f1ea", "#16191c"),
+    "felt": ("#dfeae3", "#22302a"),
+    "tile": ("#ffffff", "#e9e6dc"),
+    "new": ("#ffd98a", "#f0b840"),
+    "ink": ("#1a1a1a", "#f2f2f2"),
+    "dim": ("#5a5a5a", "#b4bcc2"),
+    "count": ("#0072b2", "#56b4e9"),
+    "on_count": ("#ffffff", "#10181c"),
+    "open": ("#0072b2", "#56b4e9"),
+    "halo": ("#d55e00", "#e69f00"),
+    "back": ("#7d8a96", "#8794a0"),
+    "bar": ("#cfd6d2", "#3c474d"),
+    "spinner": ("#8e2f7a", "#cc79a7"),
 }
+THEMES = {theme: {part: pair[i] for part, pair in _COLOURS.items()} for i, theme in enumerate(("light", "dark"))}
 
 # Pips of a 2 x 2 half of an upright tile, relative to its centre.
 _L, _C, _R = -0.48, 0.0, 0.48

@@ -69,6 +69,8 @@ class WebTable:
     Raises:
         AgentError: if an agent cannot be made.
         ValueError: if no person is seated, or the seed is invalid.
+
+    `act`, `proceed`, `undo`, `new_match` and `hint` raise a TableError if they are not possible now.
     """
 
     def __init__(
@@ -182,12 +184,7 @@ class WebTable:
             self._note(before, *taken)
 
     def act(self, seat: int, action: int) -> None:
-        """Play a person's placement.
-
-        Raises:
-            TableError: if it is not this person's turn.
-            ValueError: if the action is illegal (an `IllegalActionError`) or not an action.
-        """
+        """Play a person's placement; a ValueError says that it is illegal."""
         match = self.sitting.match
         self._check_turn(seat)
         before, mark = match.copy(), len(self.log)
@@ -200,21 +197,13 @@ class WebTable:
             raise TableError("it is not your turn")
 
     def proceed(self) -> None:
-        """Start the next round.
-
-        Raises:
-            TableError: if there is no settled round on the table.
-        """
+        """Start the next round."""
         if self.phase != "next":
             raise TableError("there is no settled round on the table")
         self._settled = None
 
     def undo(self) -> None:
-        """Take back everything since a person's last placement, that placement included.
-
-        Raises:
-            TableError: if this is not practice, or there is nothing to take back.
-        """
+        """Take back everything since a person's last placement, that placement included."""
         if not self.practice:
             raise TableError("moves can be taken back in practice only: fiveup play --practice")
         if not self.sitting.undo():
@@ -223,14 +212,7 @@ class WebTable:
         self._settled = self.error = None
 
     def new_match(self, seating: Sequence[str] | None = None) -> None:
-        """Start another match with the same number of people.
-
-        Args:
-            seating: for every seat `you` or the name of an agent; None keeps the seating.
-
-        Raises:
-            TableError: if the number of people changes, or an agent is not one of the `choices`.
-        """
+        """Start another match with the same number of people and agents of `choices`; None keeps the seating."""
         wanted = self.seating if seating is None else tuple(seating)
         if wanted.count(PERSON) != len(self.people):
             raise TableError(f"the number of people must stay the same: {len(self.people)}")
@@ -242,11 +224,7 @@ class WebTable:
         self._sit(wanted)
 
     def hint(self, seat: int) -> dict[str, Any]:
-        """Return the adviser's thoughts about the placements of the person to act (see `Thinker`).
-
-        Raises:
-            TableError: if it is not this person's turn, or there is no adviser.
-        """
+        """Return the adviser's thoughts about the placements of the person to act (see `Thinker`)."""
         self._check_turn(seat)
         if self.adviser is None:
             raise TableError("there is no adviser")
@@ -269,11 +247,7 @@ class WebTable:
             self.adviser(view, 0)
 
     def save(self) -> None:
-        """Write the record.
-
-        Raises:
-            OSError: if it cannot be written.
-        """
+        """Write the record."""
         if self.record is None:
             return
         file = self.record
