@@ -33,8 +33,7 @@ from fiveup_env.agents.protocol import Policy, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.estimates import Estimator, in_the_race
 from fiveup_env.agents.search.search_agents import PIMC
-from fiveup_env.belief.belief_section import LIKELY, beliefs_of
-from fiveup_env.belief.marginals import belief_shape
+from fiveup_env.belief.belief_section import LIKELY, belief_shape, beliefs_of
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.record import PLAYING, RAW_PER_POINT, Variant, deal_matches, new_games

@@ -1,1 +1,1 @@
-"""Where hidden tiles may be: evidence, exact counting, choice model, approximation, resampling."""
+"""Belief of one seat: exact counts, marginals, samples, and the choice model that weighs them."""

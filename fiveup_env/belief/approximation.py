@@ -1,16 +1,15 @@
-"""The observation section `belief="likely"`: where tiles may be, weighed by what the others chose. An approximation.
+"""The belief section "likely": marginals weighed by the choice model, approximated without sampling.
 
-The exact marginals (`marginals`) take all deals that agree with the events as equally likely. But whoever lays a tile
-by choice says something about the rest of the hand, and that is worth more to a player than anything else that can be
-inferred (see `docs/search.md`): it is what `pimc` weighs its worlds by (`inference`). Here the same model gives
-probabilities without sampling, fast enough for a network to have them at every decision:
+The exact marginals take every consistent deal as equally likely, but a tile laid by choice carries information about
+the rest of the hand (see `choice_model`, which search agents use to weigh worlds). Here the same model gives
+probabilities fast enough for a network at every decision:
 
-1. A weight for every tile and place: 1 if it may be there (`belief.may_hold`; any unseen tile in the boneyard).
-2. Probabilities: the weights scaled so that every tile is somewhere and every place holds as many tiles as it has
-   (iterative proportional fitting: Deming and Stephan, 1940).
-3. For every choice of a seat, a tile that it may still hold and did not lay then makes the choice less likely: the
-   weight of the tile is multiplied by rest / (rest + appeal), `rest` being what the hand attracts without the tile,
-   each of its other tiles counted by its probability (a mean field). Then once more from 2.
+1. Weights per tile and place: 1 if the tile may be there (`may_hold`; any unseen tile in the boneyard).
+2. Probabilities: weights scaled until every tile is somewhere and every place holds its number of tiles (iterative
+   proportional fitting: Deming and Stephan, 1940).
+3. Every choice lowers the weight of the tiles that the seat may still hold and did not lay: by the factor
+   rest / (rest + appeal), where `rest` is the appeal of the laid tile and of all others, each counted by its
+   probability (a mean field). Then step 2 again.
 """
 
 from __future__ import annotations
@@ -22,9 +21,8 @@ from numba import prange
 from numpy import int64
 
 from fiveup_env.belief.choice_model import INFERENCE, infer
-from fiveup_env.belief.marginals import BeliefWriter
 from fiveup_env.jit.bits import lowest_bit
-from fiveup_env.jit.compilation import borrowed, entry, kernel, threads_used
+from fiveup_env.jit.compilation import borrowed, entry, kernel
 from fiveup_env.rules.record import MAX_PLAYERS, Game
 from fiveup_env.rules.tiles import NUM_TILES
 from fiveup_env.views.observation_kernels import may_hold, unseen_tiles
@@ -32,30 +30,28 @@ from fiveup_env.views.observation_kernels import may_hold, unseen_tiles
 FITTINGS = 4
 """Scalings of rows and columns after each change of the weights."""
 REFINEMENTS = 2
-"""Times that the choices are weighed."""
+"""Passes over the choices."""
 
-LIKELY_SCRATCH = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("inference", INFERENCE),
-                ("num_tiles", "i8"),
-                ("tiles", "i8", NUM_TILES),  # the unseen ones; columns below are in their order
-                ("weights", "f8", (MAX_PLAYERS, NUM_TILES)),
-                ("likely", "f8", (MAX_PLAYERS, NUM_TILES)),
-                ("sizes", "f8", MAX_PLAYERS),
-            ],
-            align=True,
-        ),
-    )
-)
-"""dtype of what a thread needs."""
+_FIELDS: list[tuple[Any, ...]] = [
+    ("inference", INFERENCE),
+    ("num_tiles", "i8"),
+    ("tiles", "i8", NUM_TILES),  # the unseen ones; columns below are in their order
+    ("weights", "f8", (MAX_PLAYERS, NUM_TILES)),
+    ("likely", "f8", (MAX_PLAYERS, NUM_TILES)),
+    ("sizes", "f8", MAX_PLAYERS),
+]
+APPROXIMATION = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
+"""dtype of the scratch record of one thread."""
+
+
+def new_approximations(count: int) -> np.ndarray:
+    """Blank scratch records for `approximate` [count]."""
+    return np.zeros(count, APPROXIMATION)
 
 
 @kernel
 def lay_out(game: Game, seat: int, scratch: Any) -> None:
-    """Weights, and numbers of tiles, by place: the other seats, clockwise, and the boneyard last."""
+    """Set weights and numbers of tiles by place: the other seats, clockwise, then the boneyard."""
     players, unseen, count = int64(game.num_players), unseen_tiles(game, seat), 0
     left = unseen
     while left:
@@ -74,7 +70,7 @@ def lay_out(game: Game, seat: int, scratch: Any) -> None:
 
 @kernel
 def fit(scratch: Any, rows: int) -> None:
-    """Scale `likely` until rows sum to the tiles there, nearly, and columns to one."""
+    """Scale `likely`: rows to the number of tiles there (approximately), columns to one."""
     likely, count = scratch.likely, int64(scratch.num_tiles)
     for _ in range(FITTINGS):
         for row in range(rows):
@@ -95,13 +91,9 @@ def fit(scratch: Any, rows: int) -> None:
 
 @kernel
 def weigh(game: Game, seat: int, scratch: Any) -> None:
-    """Weigh the tiles of every other seat by its choices, given what is likely so far."""
-    players, count, likely, inference = (
-        int64(game.num_players),
-        int64(scratch.num_tiles),
-        scratch.likely,
-        scratch.inference,
-    )
+    """Weigh the tiles of every other seat by its choices, given the probabilities so far."""
+    players, count = int64(game.num_players), int64(scratch.num_tiles)
+    likely, inference = scratch.likely, scratch.inference
     for row in range(players - 1):
         other = (seat + row + 1) % players
         choices = int64(inference.num_choices[other])
@@ -124,14 +116,14 @@ def weigh(game: Game, seat: int, scratch: Any) -> None:
 
 @kernel
 def approximate(game: Game, seat: int, scratch: Any, out: np.ndarray) -> None:
-    """The section of one seat; nothing but what the seat has seen is read.
+    """Write the section of one seat; reads only what the seat has seen.
 
     Args:
         game: a full record or a view's.
         seat: the seat that looks.
-        scratch: a record of dtype `LIKELY_SCRATCH`.
+        scratch: a record of dtype `APPROXIMATION`.
         out: written, float32 [players or more, 28]: row r is P(tile in the hand of seat + r + 1), row players - 1
-            P(tile in the boneyard), by the model; rows behind are zero. Columns of unseen tiles sum to one.
+            P(tile in the boneyard); later rows are zero. Columns of unseen tiles sum to one.
     """
     rows = int64(game.num_players)
     lay_out(game, seat, scratch)
@@ -148,7 +140,8 @@ def approximate(game: Game, seat: int, scratch: Any, out: np.ndarray) -> None:
 
 @kernel
 def approximate_share(part: int, games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """One thread's share of `approximate_all`."""
+    """Write the share of one thread; see `approximate_all`."""
+    games, seats, scratch, out = borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out)
     count, parts = len(games), len(scratch)
     for i in range(count * part // parts, count * (part + 1) // parts):
         approximate(games[i], int64(seats[i]), scratch[part], out[i])
@@ -156,34 +149,12 @@ def approximate_share(part: int, games: np.ndarray, seats: np.ndarray, scratch: 
 
 @entry
 def approximate_all(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """Write the sections of `seats` int64 [N] into `out` [N, rows, 28]; `scratch`: dtype `LIKELY_SCRATCH` [1]."""
-    approximate_share(0, borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out))
+    """Write the sections of `seats`, int64 [N], into `out`, float32 [N, rows, 28]; `scratch` is [1]."""
+    approximate_share(0, games, seats, scratch, out)
 
 
 @entry(parallel=True)
 def approximate_all_parallel(games: np.ndarray, seats: np.ndarray, scratch: np.ndarray, out: np.ndarray) -> None:
-    """The same with a thread for each of `scratch` [threads]."""
-    games, seats, scratch, out = borrowed(games), borrowed(seats), borrowed(scratch), borrowed(out)
+    """The same with a thread for each record of `scratch` [threads]."""
     for part in prange(len(scratch)):
         approximate_share(part, games, seats, scratch, out)
-
-
-class LikelyHands(BeliefWriter):
-    """Writes the section `belief` of belief="likely" for many matches, and keeps the scratch for it.
-
-    Args:
-        threads: cores to use; results do not depend on it.
-    """
-
-    def __init__(self, threads: int = 1) -> None:
-        self.threads = threads
-        self._scratch = np.zeros(threads, LIKELY_SCRATCH)
-
-    def write(self, games: np.ndarray, seats: Any, out: np.ndarray) -> None:
-        """Write what is likely to a seat of every match; see `BeliefWriter.write`."""
-        arguments = games, np.ascontiguousarray(seats, np.int64), self._scratch, out
-        if self.threads == 1:
-            approximate_all(*arguments)
-        else:
-            with threads_used(self.threads):
-                approximate_all_parallel(*arguments)

@@ -1,14 +1,14 @@
-"""Counting the deals that one seat holds possible: a small dynamic programme over tiles.
+"""Exact counts of the deals that are consistent with what one seat has seen: dynamic programming over tiles.
 
-Groups (see `evidence`) of one seat are nested: a tile that the group g may hold may sit in every later group too. So
-for each other seat the unseen tiles fall into *levels*, by the first group that accepts them, and all that the
-number of origins depends on is how many tiles of each level the seat holds. Those numbers, over all other seats,
-are the digits of a *state*: a number in mixed radix, to which a tile of a level adds the level's stride.
+The groups (see `evidence`) of one seat are nested: a tile that group g may hold may be in every later group too. So
+for each other seat the unseen tiles fall into *levels*, by the first group that accepts them, and the number of origins
+depends only on how many tiles of each level the seat holds. These numbers, over all other seats, are the digits of a
+*state*: a mixed-radix number to which a tile of a level adds the level's stride.
 
-`cells[i * num_states + s]` is the number of ways to hand out the tiles i, i + 1, ... to the seats and the boneyard
-once the state s is reached. One way is: who holds what, and for every other seat which group each of its held and
-chosen tiles came from. Every way stands for the same number of deals (orders within groups and in the boneyard), so
-weighing by ways is weighing by deals. The numbers are exact: the largest of any variant is far below 2**63.
+`cells[i * num_states + s]` is the number of ways to hand out the tiles i, i + 1, ... to the seats and the boneyard from
+state s. One way says who holds which tile, and for every other seat from which group each of its held and chosen tiles
+came. Every way stands for the same number of deals (orders within groups and in the boneyard), so weighing by ways is
+weighing by deals. The numbers are exact: the largest of any variant is far below 2**63.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ BeliefRecord: TypeAlias = Any
 
 _FIELDS: list[tuple[Any, ...]] = [
     *EVIDENCE_FIELDS,
-    # the levels of the other seats; those of one seat stand together, the last group's first
+    # the levels of the other seats, grouped by seat, the last group's first
     ("first_level", "u1", MAX_PLAYERS + 1),  # relative seat -> its first level; one more entry ends the list
     ("level_tiles", "u4", MAX_LEVELS),  # set of unseen tiles
     ("level_group", "u1", MAX_LEVELS),  # first group that accepts them
     ("level_radix", "u1", MAX_LEVELS),  # 1 + how many of them the seat can hold
-    ("level_stride", "i8", MAX_LEVELS),  # what one of them adds to the state
+    ("level_stride", "i8", MAX_LEVELS),  # added to the state by one of them
     ("held", "u1", MAX_LEVELS),  # scratch: digits of a state
     ("group_shift", "u1", NUM_TILES + MAX_LEVELS),  # scratch: see `list_profiles`
     # the tiles to hand out
     ("num_tiles", "u1"),
-    ("tiles", "u1", NUM_TILES),  # those that some other seat may hold
+    ("tiles", "u1", NUM_TILES),  # that some other seat may hold
     ("stride", "i8", (NUM_TILES, MAX_PLAYERS)),  # place in `tiles`, relative seat -> stride, 0: cannot hold it
     ("radix", "i8", (NUM_TILES, MAX_PLAYERS)),
     ("rest", "u4"),  # unseen tiles that only the boneyard can hold
@@ -54,10 +54,10 @@ _FIELDS: list[tuple[Any, ...]] = [
 ]
 
 BELIEF = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
-"""dtype of what one seat may believe; the table that goes with it is a separate int64 array, `cells`."""
+"""dtype of the belief of one seat; its table is a separate int64 array, `cells`."""
 
 CELLS = 1 << 17
-"""Length of `cells`: three times the largest need in 216,000 random beliefs of the real game; `prepare` checks it."""
+"""Default length of `cells`: three times the largest need in 216,000 random beliefs of the real game."""
 
 CHOOSE = np.array([[math.comb(n, k) for k in range(NUM_TILES + 1)] for n in range(NUM_TILES + 1)], np.int64)
 
@@ -74,7 +74,7 @@ def new_cells(length: int = CELLS) -> np.ndarray:
 
 @kernel
 def known_hand(game: Game, seat: int) -> int:
-    """Set of the tiles that a seat can hold as far as a settlement shows (D5): its hand, or all of them before that."""
+    """Set of the tiles that a seat can hold: its hand once a settlement has shown it (D5), all tiles before."""
     if game.phase == PLAYING or game.round_end == BY_EXACT_HIT:
         return -1
     return int64(game.revealed[seat])
@@ -82,7 +82,7 @@ def known_hand(game: Game, seat: int) -> int:
 
 @kernel
 def list_levels(game: Game, belief: BeliefRecord, relative: int) -> None:
-    """Sort the unseen tiles by the first group of one other seat that accepts them; states multiply."""
+    """Sort the unseen tiles by the first group of one other seat that accepts them; multiply the states."""
     seat = (int64(belief.seat) + relative) % int64(belief.num_players)
     tiles = unseen_tiles(game, int64(belief.seat)) & known_hand(game, seat)
     level = int64(belief.first_level[relative])
@@ -111,7 +111,7 @@ def list_levels(game: Game, belief: BeliefRecord, relative: int) -> None:
 
 @kernel
 def list_tiles(game: Game, belief: BeliefRecord) -> None:
-    """The tiles to hand out, and what each adds to the state for each seat that may hold it."""
+    """List the tiles to hand out, and the stride that each adds for each seat that may hold it."""
     unseen = unseen_tiles(game, int64(belief.seat))
     count, rest = 0, unseen
     while unseen:
@@ -135,11 +135,11 @@ def list_tiles(game: Game, belief: BeliefRecord) -> None:
 
 @kernel
 def list_profiles(belief: BeliefRecord, seat: int, cells: np.ndarray, start: int) -> int:
-    """In how many ways the chosen tiles of a seat can have left how many slots in each group.
+    """List the ways in which the chosen tiles of a seat leave slots in its groups.
 
-    Writes pairs (profile, ways) to `cells` from `start` on and returns their number, or -1 if they do not fit. A
-    profile is what is left of the slots of all groups, packed: group g begins at bit `group_shift[g]` and has as many
-    bits as its slots need, so all together have at most as many bits as there are tiles.
+    Writes pairs (profile, ways) to `cells` from `start` and returns their number, or -1 if they do not fit. A profile
+    packs the slots left in all groups: group g begins at bit `group_shift[g]` and has as many bits as its slots need,
+    so the total is at most one bit per tile.
     """
     shift, profile = 0, 0
     for group in range(int64(belief.num_groups[seat])):
@@ -171,7 +171,7 @@ def slots_left(belief: BeliefRecord, profile: int, group: int) -> int:
 
 @kernel
 def take_chosen(belief: BeliefRecord, seat: int, chosen: int, cells: np.ndarray, start: int, count: int) -> int:
-    """Let one chosen tile come from every group it can; the new profiles replace the old ones. Returns their number."""
+    """Let one chosen tile come from every possible group and replace the profiles; returns their number or -1."""
     last = int64(belief.chosen_groups[seat, chosen])
     first = first_group(belief, seat, int64(belief.chosen[seat, chosen]), last)
     old = start + 2 * count
@@ -190,7 +190,7 @@ def take_chosen(belief: BeliefRecord, seat: int, chosen: int, cells: np.ndarray,
 
 @kernel
 def add_profile(profile: int, ways: int, cells: np.ndarray, start: int, count: int) -> int:
-    """Add to the list of pairs at `start`, equal profiles once; returns its length, or -1 if `cells` is full."""
+    """Add a pair to the list at `start`, merging equal profiles; returns its length, or -1 if `cells` is full."""
     for i in range(count):
         if cells[start + 2 * i] == profile:
             cells[start + 2 * i + 1] += ways
@@ -204,7 +204,7 @@ def add_profile(profile: int, ways: int, cells: np.ndarray, start: int, count: i
 
 @kernel
 def origins(belief: BeliefRecord, relative: int, profile: int) -> int:
-    """In how many ways the held tiles, counted by level in `held`, fill exactly the slots that a profile leaves."""
+    """Number of ways in which the held tiles, counted by level in `held`, fill exactly the slots of a profile."""
     seat = (int64(belief.seat) + relative) % int64(belief.num_players)
     level, first = int64(belief.first_level[relative + 1]) - 1, int64(belief.first_level[relative])
     ways, waiting = 1, 0
@@ -222,9 +222,9 @@ def origins(belief: BeliefRecord, relative: int, profile: int) -> int:
 
 @kernel
 def fill_last_row(game: Game, belief: BeliefRecord, cells: np.ndarray) -> bool:
-    """Ways of the final states: all tiles are handed out, what is left to choose is which came from which group.
+    """Fill the ways of the final states, where all tiles are handed out: who came from which group.
 
-    Returns False if `cells` has no room for the lists of profiles.
+    Returns False if `cells` has no room for the profiles.
     """
     states = int64(belief.num_states)
     row = int64(belief.num_tiles) * states
@@ -259,7 +259,7 @@ def fill_last_row(game: Game, belief: BeliefRecord, cells: np.ndarray) -> bool:
 
 @kernel
 def fill_rows(belief: BeliefRecord, cells: np.ndarray) -> None:
-    """The rows above the last: a tile goes to the boneyard, or to a seat that may hold it and has room."""
+    """Fill the rows above the last: a tile goes to the boneyard, or to a seat that may hold it and has room."""
     states = int64(belief.num_states)
     for i in range(int64(belief.num_tiles) - 1, -1, -1):
         row, below = i * states, (i + 1) * states
@@ -276,7 +276,7 @@ def fill_rows(belief: BeliefRecord, cells: np.ndarray) -> None:
 
 @kernel
 def tiles_add_up(game: Game, seat: int) -> bool:
-    """Whether the other hands and the boneyard hold as many tiles as are unseen; a made-up record may say otherwise."""
+    """Whether the other hands and the boneyard hold as many tiles as are unseen; false for a made-up record."""
     hidden = int64(game.boneyard_end) - int64(game.boneyard_next)
     for other in range(int64(game.num_players)):
         if other != seat:
@@ -286,17 +286,17 @@ def tiles_add_up(game: Game, seat: int) -> bool:
 
 @kernel
 def prepare(game: Game, seat: int, belief: BeliefRecord, cells: np.ndarray) -> bool:
-    """Work out what `seat` may believe: fills `belief` and the table `cells`, from what the seat has seen alone.
+    """Compute the belief of `seat`: fill `belief` and the table `cells` from what the seat has seen.
 
     Args:
         game: a full record or a view's; hidden fields are never read.
         seat: the seat that looks.
-        belief: caller's record of dtype `BELIEF`, written.
-        cells: caller's scratch, int64 [any length], written.
+        belief: record of dtype `BELIEF`, written.
+        cells: scratch, int64 [any length], written.
 
     Returns:
-        False if `cells` is too small; nothing in `belief` may be used then. `belief.ways` is 0 if no deal agrees,
-        which no game can reach.
+        False if `cells` is too small; `belief` is invalid then. `belief.ways` is 0 if no deal is consistent
+        (unreachable).
     """
     read_evidence(game, belief)
     belief.seat = seat
@@ -316,3 +316,52 @@ def prepare(game: Game, seat: int, belief: BeliefRecord, cells: np.ndarray) -> b
     fill_rows(belief, cells)
     belief.ways = cells[0]
     return True
+
+
+@kernel
+def count_places(game: Game, belief: BeliefRecord, cells: np.ndarray, out: np.ndarray) -> None:
+    """Count the ways in which each tile is at each place; divided by `belief.ways` these are the marginals.
+
+    Args:
+        game, belief, cells: as `prepare` left them; `cells` is written behind its table.
+        out: written, int64 [players + 1, 28]: a row per relative seat (0 is the own, known hand), then the boneyard;
+            laid tiles are nowhere.
+    """
+    players, states = int64(belief.num_players), belief.num_states
+    for tile in range(28):
+        for row in range(players + 1):
+            out[row, tile] = 0
+        if int64(game.hands[int64(belief.seat)]) >> tile & 1:
+            out[0, tile] = belief.ways
+        elif int64(belief.rest) >> tile & 1:
+            out[players, tile] = belief.ways
+    count = int64(belief.num_tiles)
+    now, following = (count + 1) * states, (count + 2) * states
+    for s in range(states):
+        cells[now + s] = 0
+    cells[now] = 1  # ways to reach each state with tiles 0 .. i - 1
+    for i in range(count):
+        tile, row = int64(belief.tiles[i]), (i + 1) * states
+        left = belief.ways
+        for s in range(states):
+            cells[following + s] = cells[now + s]
+        for relative in range(1, players):
+            stride = belief.stride[i, relative]
+            if stride > 0:
+                held = hand_over(cells, states, now, following, row, stride, stride * belief.radix[i, relative])
+                out[relative, tile] = held
+                left -= held
+        out[players, tile] = left
+        now, following = following, now
+
+
+@kernel
+def hand_over(cells: np.ndarray, states: int, now: int, following: int, row: int, stride: int, block: int) -> int:
+    """Let one seat take one tile from every state with room; returns the ways in which it does."""
+    held = 0
+    for start in range(0, states, block):
+        for s in range(start, start + block - stride):
+            ways = cells[now + s]
+            cells[following + s + stride] += ways
+            held += ways * cells[row + s + stride]
+    return held

@@ -1,22 +1,21 @@
 """Exact belief of one seat: counts, marginals and uniform samples of everything it cannot see.
 
 All deals (other hands and the order of the boneyard) that agree with every public event of the round and with the
-seat's own tiles are equally likely; how players choose is not modelled. `evidence` says which deals those are,
-`deal_counts` counts them.
+seat's own tiles are equally likely; players' choices are not modelled. `evidence` reads the events, `deal_counts`
+counts the deals.
 
-For Python: `Belief(view)`. For other kernels (search agents), with scratch that the caller owns, one of each a thread:
+From Python: `Belief(view)`. From kernels, with scratch owned by the caller, one of each per thread:
 
     belief = new_beliefs(1)[0]                      record of dtype BELIEF; pass the array, index inside
     cells = new_cells()                             int64 scratch
 
-    ok = prepare(game, seat, belief, cells)         once a decision; False: go back for longer `cells` (see CELLS)
-    state = sample(belief, cells, world, state)     then as often as wanted
+    ok = prepare(game, seat, belief, cells)         once per decision; if False, retry with longer `cells`
+    state = sample(belief, cells, world, state)     any number of times
     count_places(game, belief, cells, places)       counts behind the marginals; belief.ways is the denominator
 
-`game` may be a view's record or a full one: hidden fields are never read. `world` is a copy of it; `sample` writes the
-other seats' `hands` and the order of what is left of the boneyard, `boneyard[boneyard_next:boneyard_end]`, and leaves
-everything else. So a world can be played on to the end of the round (`turn.play`), but holds no past draws, and the
-deals of later rounds follow from its `seed`, which a view lacks. `state` is a random state of `rules.random` (uint64).
+`world` is a copy of `game`. `sample` writes the other seats' `hands` and the order of the remaining boneyard,
+`boneyard[boneyard_next:boneyard_end]`. So a world can be played to the end of the round (`turn.play`), but it holds no
+past draws, and later rounds follow from its `seed`, which a view lacks. `state` is a random state of `rules.random`.
 After `prepare`, `sample` only reads `belief` and `cells`; `prepare` and `count_places` write to both.
 """
 
@@ -27,8 +26,7 @@ import math
 import numpy as np
 from numpy import int64
 
-from fiveup_env.belief.deal_counts import BeliefRecord, new_beliefs, new_cells, prepare
-from fiveup_env.belief.marginals import count_places
+from fiveup_env.belief.deal_counts import BeliefRecord, count_places, new_beliefs, new_cells, prepare
 from fiveup_env.jit.bits import lowest_bit
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.match import checked_seed
@@ -54,7 +52,7 @@ def below_wide(state: int, n: int) -> tuple[int, int]:
 
 @kernel
 def deal_way(belief: BeliefRecord, cells: np.ndarray, index: int, world: Game) -> None:
-    """Write the hands of way number `index` (0 to `belief.ways` - 1); the boneyard gets the rest in order of tiles."""
+    """Write the hands of way `index` (0 to `belief.ways` - 1) into `world`; the boneyard gets the rest, by tile."""
     states, players = belief.num_states, int64(belief.num_players)
     state, rest = 0, int64(belief.rest)
     seat = int64(belief.seat)
@@ -88,8 +86,8 @@ def deal_way(belief: BeliefRecord, cells: np.ndarray, index: int, world: Game) -
 def sample(belief: BeliefRecord, cells: np.ndarray, world: Game, state: int) -> int:
     """Write a uniformly random consistent deal into `world`; returns the next random state.
 
-    Every consistent (hands now, order of the remaining boneyard) comes up with the share of the full deals, past
-    draws included, that lead to it. `prepare` must have returned True and `belief.ways` must not be 0.
+    Each (hands now, order of the remaining boneyard) has the share of the full deals, past draws included, that lead to
+    it. `prepare` must have returned True and `belief.ways` must not be 0.
     """
     index, state = below_wide(state, belief.ways)
     deal_way(belief, cells, index, world)
@@ -98,7 +96,7 @@ def sample(belief: BeliefRecord, cells: np.ndarray, world: Game, state: int) -> 
 
 @kernel
 def shuffle_boneyard(world: Game, state: int) -> int:
-    """Put what is left of the boneyard into random order; returns the next random state."""
+    """Shuffle what is left of the boneyard; returns the next random state."""
     first = int64(world.boneyard_next)
     for i in range(int64(world.boneyard_end) - 1, first, -1):
         j, state = below(state, i - first + 1)
@@ -126,18 +124,18 @@ def _count_places(games: np.ndarray, beliefs: np.ndarray, cells: np.ndarray, out
 
 
 class Belief:
-    """What one seat may believe about the hidden tiles, exactly.
+    """Exact belief of one seat about the hidden tiles.
 
-    Once a round is settled its hands are public (D5), and only the order of the boneyard stays open.
+    After the settlement of a round its hands are public (D5), and only the order of the boneyard is open.
 
     Args:
-        view: what the seat sees; nothing else is used.
+        view: view of the seat; nothing else is used.
 
     Raises:
         ValueError: if no deal agrees with the view (a record that no game can reach).
 
     >>> belief = Belief(View.of(Match(num_players=4, seed=0), seat=2))
-    >>> worlds = belief.sample(100, seed=1)  # records that a Match can be made of
+    >>> worlds = belief.sample(100, seed=1)  # records for `Match.of`
     """
 
     def __init__(self, view: View) -> None:
@@ -152,19 +150,19 @@ class Belief:
 
     @property
     def evidence(self) -> np.ndarray:
-        """The record behind this belief [1], dtype `BELIEF`: see `EVIDENCE_FIELDS` for where tiles may come from."""
+        """The record of this belief [1], dtype `BELIEF`; `EVIDENCE_FIELDS` describes the origins of tiles."""
         return self._record
 
     @property
     def ways(self) -> int:
-        """Number of ways, the unit of `place_counts`: each stands for `count // ways` deals."""
+        """Number of ways, the unit of `place_counts`; each stands for `count // ways` deals."""
         return int(self._record["ways"][0])
 
     @property
     def count(self) -> int:
-        """Number of consistent deals: the other hands as they were dealt, and the order of the whole boneyard.
+        """Number of consistent deals: the other hands as dealt, and the order of the whole boneyard.
 
-        The seat's own dealt tiles and own draws are known to it and are the same in all of them.
+        The seat's own dealt tiles and draws are known to it and the same in all deals.
         """
         game, record = self._games[0], self._record[0]
         total = self.ways * math.factorial(int(game.boneyard_end) - int(game.boneyard_next))
@@ -181,20 +179,20 @@ class Belief:
         return math.log(self.count)
 
     def place_counts(self) -> np.ndarray:
-        """In how many of the `ways` each tile is where, int64 [players + 1, 28]; rows as in `marginals`."""
+        """Number of `ways` in which each tile is at each place, int64 [players + 1, 28]; rows as in `marginals`."""
         out = np.zeros((self.view.num_players + 1, 28), np.int64)
         _count_places(self._games, self._record, self._cells, out)
         return out
 
     def marginals(self) -> np.ndarray:
-        """P(tile is there), float64 [players + 1, 28]: a row per relative seat (0 is the own hand), the boneyard last.
+        """P(tile is there), float64 [players + 1, 28]: a row per relative seat (0 is the own hand), then the boneyard.
 
         The column of an unlaid tile in play sums to 1, that of a laid tile is 0.
         """
         return self.place_counts() / self.ways
 
     def sample(self, count: int, seed: int | None = None) -> np.ndarray:
-        """Independent uniform deals as records [count] of dtype `GAME`: the view with all hidden tiles filled in.
+        """Return independent uniform deals, records [count] of dtype `GAME`: the view with all hidden tiles filled in.
 
         Past draws stay erased (see `resample` for whole deals), and so does the seed of later rounds.
 

@@ -26,29 +26,29 @@ def _first_groups(evidences: np.ndarray, seat: int, tiles: np.ndarray, ends: np.
 
 
 def resample(match: Match, seat: int, rng: np.random.Generator | int | None = None) -> Match:
-    """A copy of `match` in which all that `seat` cannot know is drawn anew, uniformly over all that agrees with it.
+    """Return a copy of `match` with everything unknown to `seat` drawn uniformly from all consistent deals.
 
-    That is a whole deal: the other hands, the boneyard still to come, what the others were dealt and drew before, and
-    the seed of later rounds. The seat's observation, mask, history and view stay the same; its own draws stay where
-    they were. (In a match made of a view or of a belief's sample past draws are erased; they stay so.)
+    That is a whole deal: the other hands, the rest of the boneyard, what the others were dealt and drew before, and the
+    seed of later rounds. The seat's observation, mask, history, view and own draws stay the same. (A match made from a
+    view or from a belief's sample has no past draws; they stay erased.)
 
     Args:
         match: any match, in any phase.
-        seat: who looks.
+        seat: the seat that looks.
         rng: a generator to take 64 bits from, or a seed from 0 to 2**64 - 1; None takes a seed from the system.
 
     Raises:
         ValueError: if there is no such seat, or `rng` is neither a generator nor such a seed.
 
     >>> match = Match(num_players=4, seed=0)
-    >>> other = match.resample(seat=2, rng=1)
+    >>> other = resample(match, seat=2, rng=1)
     """
     number = int(rng.integers(2**64, dtype=np.uint64)) if isinstance(rng, np.random.Generator) else checked_seed(rng)
     belief = Belief(View.of(match, seat))
     world = belief.sample(1, number)[0]
     chance = random.Random(number)
-    drawn_anew = match.copy()
-    game = drawn_anew.game
+    resampled = match.copy()
+    game = resampled.game
     game.seed = chance.getrandbits(64)
     game.hands = world.hands
     left = slice(int(game.boneyard_next), int(game.boneyard_end))
@@ -58,12 +58,12 @@ def resample(match: Match, seat: int, rng: np.random.Generator | int | None = No
     if NO_TILE not in game.boneyard[: left.start]:
         for other in range(match.num_players):
             if other != seat:
-                draw_past(drawn_anew, evidence, other, first, chance)
-    return Match.of(game)  # not `drawn_anew`, which has the legal actions of the hand before
+                draw_past(resampled, evidence, other, first, chance)
+    return Match.of(game)  # not `resampled`, whose mask belongs to the old hand
 
 
 def draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: random.Random) -> None:
-    """Draw anew what a seat was dealt and drew, given its hand now; the round's boneyard began at index `first`."""
+    """Redraw what a seat was dealt and drew, given its hand now; the round's boneyard began at index `first`."""
     game, evidence = match.game, evidences[0]
     laid = [int(ACTION_TILE[action]) for who, action in match.history if who == seat and action < DRAW]
     hand = int(game.hands[seat])
@@ -77,13 +77,13 @@ def draw_past(match: Match, evidences: np.ndarray, seat: int, first: int, rng: r
                 tile = groups[int(evidence.draw_group[draw])].pop()
             game.boneyard[first + draw] = tile
             dealt.remove(tile)
-    if first > 0:  # dealt from the seed: the hands stand before the boneyard, in no order
+    if first > 0:  # dealt from a seed: the hands precede the boneyard, in no order
         size = int(game.hand_size)
         game.boneyard[seat * size : seat * size + size] = rng.sample(sorted(dealt), size)
 
 
 def _draw_origins(held: list[int], evidences: np.ndarray, seat: int, rng: random.Random) -> defaultdict[int, list[int]]:
-    """Uniformly random origins of a seat's chosen and held tiles: group -> tiles, in random order."""
+    """Draw the origins of a seat's chosen and held tiles uniformly: group -> tiles, in random order."""
     evidence: Evidence = evidences[0]
     count = int(evidence.num_chosen[seat])
     tiles = np.array([*evidence.chosen[seat, :count], *held], np.int64)

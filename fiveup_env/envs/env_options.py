@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from fiveup_env.belief.belief_section import BELIEF_WRITERS, belief_writer
-from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.belief.belief_section import BELIEF_WRITERS, BeliefWriter, belief_shape, belief_writer
 from fiveup_env.envs.transition import STEP_OPTIONS
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.match import Match, checked_scores, checked_seed

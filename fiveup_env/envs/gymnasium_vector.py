@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from fiveup_env.agents.protocol import Agent, AgentError, Policy, agent_name, is_policy, keys_of
 from fiveup_env.agents.registry import AgentSpec, make_agent
-from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
     action_space,

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from fiveup_env.belief.marginals import BeliefWriter, belief_shape
+from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
     check_integer,

@@ -1,4 +1,4 @@
-"""Sets of bits in a word of 64, and words that are read from the fields of a record."""
+"""Bit sets in a 64-bit word, and words read from the fields of a record."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic
 
-from fiveup_env.jit.compilation import JIT_DISABLED, kernel, pointer
+from fiveup_env.jit.compilation import compiled_as, pointer
 
 SLOW_BMI2 = ("bdver4", "znver1", "znver2")
 """Processors that take tens to hundreds of cycles to gather or spread bits, by LLVM's names."""
 
 
 def _has_bmi2() -> bool:
-    """Whether what numba compiles for (NUMBA_CPU_FEATURES, NUMBA_CPU_NAME, else this machine) does it fast."""
+    """Whether the target of numba (NUMBA_CPU_FEATURES, NUMBA_CPU_NAME, else this machine) has fast BMI2."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
         return False
     features = numba_config.CPU_FEATURES
@@ -48,7 +48,7 @@ def _cttz(typing_context: Any, value: Any) -> Any:
 
 
 def _by_mask(name: str) -> Any:
-    """Intrinsic of an instruction of BMI2 that takes a word and a mask."""
+    """Intrinsic for a BMI2 instruction that takes a word and a mask."""
 
     @intrinsic
     def instruction(typing_context: Any, word: Any, mask: Any) -> Any:
@@ -75,7 +75,7 @@ def _bswap(typing_context: Any, word: Any) -> Any:
 
 @intrinsic
 def load_word(typing_context: Any, array: Any, at: Any) -> Any:
-    """The eight bytes from item `at` (int64) of a contiguous array on, as a word; in compiled code only."""
+    """Eight bytes of a contiguous array from item `at` (int64) as a word; in compiled code only."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.load(pointer(context, builder, signature.args[0], args[0], args[1], ir.IntType(64)), align=1)
@@ -99,120 +99,70 @@ def _repeats(typing_context: Any, field: Any) -> Any:
     return types.int64(field), generate
 
 
-if JIT_DISABLED:
+@compiled_as(lambda bits: _ctpop(np.int64(bits)))
+def count_bits(bits: int) -> int:
+    """Number of set bits of a non-negative integer."""
+    return int(bits).bit_count()
 
-    def count_bits(bits: int) -> int:
-        """Number of set bits of a non-negative integer."""
-        return int(bits).bit_count()
 
-    def lowest_bit(bits: int) -> int:
-        """Index of the lowest set bit; `bits` must not be zero."""
-        return (int(bits) & -int(bits)).bit_length() - 1
+@compiled_as(lambda bits: _cttz(np.int64(bits)))
+def lowest_bit(bits: int) -> int:
+    """Index of the lowest set bit; `bits` must not be zero."""
+    return (int(bits) & -int(bits)).bit_length() - 1
 
-    def nth_bit(bits: int, n: int) -> int:
-        """Index of the n-th set bit (n = 0 is the lowest); there must be more than n of them."""
-        bits = int(bits)
-        for _ in range(n):
-            bits &= bits - 1
-        return lowest_bit(bits)
 
-    def gather_bits(bits: int, places: int) -> int:
-        """The bits that stand at the set bits of `places`, moved together."""
-        found = [int(bits) >> place & 1 for place in range(64) if int(places) >> place & 1]
-        return sum(bit << i for i, bit in enumerate(found))
+@compiled_as(lambda bits, n: _cttz(_pdep(np.int64(1) << np.int64(n), np.int64(bits))), when=HAS_BMI2)
+def nth_bit(bits: int, n: int) -> int:
+    """Index of the n-th set bit (n = 0 is the lowest); more than n bits must be set."""
+    bits = int(bits)
+    for _ in range(n):
+        bits &= bits - 1
+    return lowest_bit(bits)
 
-    def spread_bits(bits: int, places: int) -> int:
-        """The lowest bits, moved to the set bits of `places`; the inverse of `gather_bits`."""
-        set_places = [place for place in range(64) if int(places) >> place & 1]
-        return sum((int(bits) >> i & 1) << place for i, place in enumerate(set_places))
 
-    def newest_first(array: np.ndarray, count: int) -> int:
-        """The last eight of the first `count` bytes as a word, the very last lowest; zero if there are fewer.
+@compiled_as(lambda bits, places: _pext(np.int64(bits), np.int64(places)), when=HAS_BMI2)
+def gather_bits(bits: int, places: int) -> int:
+    """Move the bits at the set bits of `places` together, to the lowest bits."""
+    bits, places = int(bits), int(places)
+    found, at = 0, 0
+    while places:
+        found |= (bits >> lowest_bit(places) & 1) << at
+        places &= places - 1
+        at += 1
+    return found
 
-        All are below 128, and `array` is a field of a record with eight bytes or more before it.
-        """
-        return sum(int(byte) << 8 * i for i, byte in enumerate(array[max(0, count - 8) : count][::-1]))
 
-    def repeats(field: np.ndarray) -> int:
-        """Of the seven words of a field, uint32: bit i where word i has two set bits or more, bit 7 + i with three.
+@compiled_as(lambda bits, places: _pdep(np.int64(bits), np.int64(places)), when=HAS_BMI2)
+def spread_bits(bits: int, places: int) -> int:
+    """Move the lowest bits to the set bits of `places`; the inverse of `gather_bits`."""
+    bits, places = int(bits), int(places)
+    found, at = 0, 0
+    while places:
+        found |= (bits >> at & 1) << lowest_bit(places)
+        places &= places - 1
+        at += 1
+    return found
 
-        Another word stands behind the field.
-        """
-        counts = [int(word).bit_count() for word in field]
-        return sum((count > 1) << i | (count > 2) << 7 + i for i, count in enumerate(counts))
 
-else:
+def _newest_first(array: np.ndarray, count: int) -> int:
+    word = _bswap(load_word(array, np.int64(count) - 8))
+    return word if count >= 8 else word & (1 << 8 * count) - 1
 
-    @kernel(inline=True)
-    def count_bits(bits: int) -> int:
-        """Number of set bits of a non-negative integer."""
-        return _ctpop(np.int64(bits))
 
-    @kernel(inline=True)
-    def lowest_bit(bits: int) -> int:
-        """Index of the lowest set bit; `bits` must not be zero."""
-        return _cttz(np.int64(bits))
+@compiled_as(_newest_first)
+def newest_first(array: np.ndarray, count: int) -> int:
+    """The last eight of the first `count` bytes as a word, the last byte lowest; missing bytes are zero.
 
-    @kernel(inline=True)
-    def newest_first(array: np.ndarray, count: int) -> int:
-        """The last eight of the first `count` bytes as a word, the very last lowest; zero if there are fewer.
+    All bytes are below 128, and `array` is a field of a record with at least eight bytes before it.
+    """
+    return sum(int(byte) << 8 * i for i, byte in enumerate(array[max(0, count - 8) : count][::-1]))
 
-        All are below 128, and `array` is a field of a record with eight bytes or more before it.
-        """
-        word = _bswap(load_word(array, np.int64(count) - 8))
-        return word if count >= 8 else word & (1 << 8 * count) - 1
 
-    @kernel(inline=True)
-    def repeats(field: np.ndarray) -> int:
-        """Of the seven words of a field, uint32: bit i where word i has two set bits or more, bit 7 + i with three.
+@compiled_as(lambda field: _repeats(field))
+def repeats(field: np.ndarray) -> int:
+    """Bit i if word i of a field, uint32 [7], has at least two set bits; bit 7 + i if at least three.
 
-        Another word stands behind the field.
-        """
-        return _repeats(field)
-
-    if HAS_BMI2:
-
-        @kernel(inline=True)
-        def gather_bits(bits: int, places: int) -> int:
-            """The bits that stand at the set bits of `places`, moved together."""
-            return _pext(np.int64(bits), np.int64(places))
-
-        @kernel(inline=True)
-        def spread_bits(bits: int, places: int) -> int:
-            """The lowest bits, moved to the set bits of `places`; the inverse of `gather_bits`."""
-            return _pdep(np.int64(bits), np.int64(places))
-
-        @kernel(inline=True)
-        def nth_bit(bits: int, n: int) -> int:
-            """Index of the n-th set bit (n = 0 is the lowest); there must be more than n of them."""
-            return _cttz(_pdep(np.int64(1) << np.int64(n), np.int64(bits)))
-
-    else:
-
-        @kernel
-        def gather_bits(bits: int, places: int) -> int:
-            """The bits that stand at the set bits of `places`, moved together."""
-            found, at = 0, 0
-            while places:
-                found |= (bits >> lowest_bit(places) & 1) << at
-                places &= places - 1
-                at += 1
-            return found
-
-        @kernel
-        def spread_bits(bits: int, places: int) -> int:
-            """The lowest bits, moved to the set bits of `places`; the inverse of `gather_bits`."""
-            found, at = 0, 0
-            while places:
-                found |= (bits >> at & 1) << lowest_bit(places)
-                places &= places - 1
-                at += 1
-            return found
-
-        @kernel
-        def nth_bit(bits: int, n: int) -> int:
-            """Index of the n-th set bit (n = 0 is the lowest); there must be more than n of them."""
-            bits = int(bits)
-            for _ in range(n):
-                bits &= bits - 1
-            return lowest_bit(bits)
+    Another word must follow the field.
+    """
+    counts = [int(word).bit_count() for word in field]
+    return sum((count > 1) << i | (count > 2) << 7 + i for i, count in enumerate(counts))

@@ -1,9 +1,8 @@
-"""The one way this package compiles: `kernel` wraps `numba.njit` with an on-disk cache that notices edits.
+"""Compilation of kernels with an on-disk cache that notices every edit.
 
-numba's own cache looks at the file that holds a function, not at the kernels that it calls from other files.
-Here the cache directory is named after a hash of every source file that may hold kernels, so an edit anywhere
-starts a new one. `NUMBA_CACHE_DIR`, if the user sets it, is left alone. `NUMBA_DISABLE_JIT=1` runs the same
-source as plain Python (for debuggers and coverage).
+numba's own cache checks the file of a function, not the kernels it calls from other files. Here the cache directory is
+named after a hash of all source files that may hold kernels, so any edit starts a new one. `NUMBA_CACHE_DIR` overrides
+it. `NUMBA_DISABLE_JIT=1` runs the same source as plain Python (for debuggers and coverage).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from numba.extending import intrinsic
 from numba.misc.appdirs import AppDirs
 
 if TYPE_CHECKING:
-    # Inside kernels these are plain integers to whoever reads them; their width concerns the compiler.
+    # For type checkers kernels work on plain integers; the width matters to the compiler alone.
     def int64(value: Any) -> int:
         """A signed integer of 64 bits."""
 
@@ -41,17 +40,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 JIT_DISABLED = bool(numba_config.DISABLE_JIT)
 PACKAGE = Path(__file__).resolve().parent.parent
 LAYERS = ("jit", "rules", "views", "belief", "agents", "envs", "evaluation")
-"""Folders with kernels; those of a folder call only kernels of it and of the folders before it.
+"""Packages with kernels; each calls kernels of itself and of earlier packages only.
 
-Others (studies, benchmarks, tests) may call those of all these and of their own folder.
+Other packages (studies, benchmarks, tests) may call kernels of all these and of themselves.
 """
 
 
 @cache
 def cache_directory(layer: str) -> str | None:
-    """Folder for the compiled entries of a layer, or None where none can be written (then every process compiles anew).
+    """Folder for the compiled entries of a package, or None if none is writable (every process then compiles).
 
-    Its name is a hash of all sources that these entries may call or take constants from.
+    The name is a hash of all sources, subpackages included, that these entries may call or take constants from.
     """
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
     for folder in LAYERS[: LAYERS.index(layer) + 1] if layer in LAYERS else (*LAYERS, layer):
@@ -68,7 +67,7 @@ def cache_directory(layer: str) -> str | None:
 
 @contextmanager
 def _cache_folder(path: str) -> Iterator[None]:
-    """numba reads its global setting while a function's cache is set up, and only then."""
+    """Set numba's cache folder, which is read only while the cache of a function is set up."""
     before = numba_config.CACHE_DIR
     numba_config.CACHE_DIR = path
     try:
@@ -78,16 +77,16 @@ def _cache_folder(path: str) -> Iterator[None]:
 
 
 def kernel(function: F | None = None, *, inline: bool = False) -> Any:
-    """Compile a building block: a function that only other kernels call.
+    """Compile a function that only other kernels call.
 
-    It gets no wrapper for Python and no cache of its own (it is part of the entries that use it), which halves the
-    time a cold cache costs. `inline=True` makes LLVM paste it into its callers: for the hot path, where handing over
-    arrays (seven words each) would cost more than the work.
+    It has no wrapper for Python and no cache (it is compiled into the entries that call it), which halves the time of
+    a cold start. `inline=True` makes LLVM inline it: on the hot path, passing arrays (seven words each) costs more than
+    the work.
     """
     if function is None:
         return lambda f: kernel(f, inline=inline)
     if JIT_DISABLED:
-        # The random generator wraps around on purpose; plain NumPy scalars would warn about it.
+        # The random generator wraps around on purpose; NumPy scalars would warn.
         return np.errstate(over="ignore")(function)
     return numba.njit(
         forceinline=inline,
@@ -98,10 +97,10 @@ def kernel(function: F | None = None, *, inline: bool = False) -> Any:
 
 
 def entry(function: F | None = None, *, parallel: bool = False) -> Any:
-    """Compile a function that Python calls, on first use, cached on disk.
+    """Compile a function that Python calls: on first use, cached on disk.
 
     Args:
-        function: takes arrays and numbers (a lone record is slow to pass: give the array and an index).
+        function: takes arrays and numbers (a single record is slow to pass: pass the array and an index).
         parallel: let `numba.prange` use threads.
     """
     if function is None:
@@ -117,9 +116,23 @@ def entry(function: F | None = None, *, parallel: bool = False) -> Any:
     return compiled
 
 
+def compiled_as(compiled: Callable[..., Any], *, when: bool = True) -> Callable[[F], F]:
+    """Decorate a plain function for kernels: `compiled` replaces it in compiled code, inlined.
+
+    If `when` is false the plain function is compiled instead.
+    """
+
+    def choose(plain: F) -> F:
+        if JIT_DISABLED:
+            return plain
+        return kernel(compiled, inline=True) if when else kernel(plain)
+
+    return choose
+
+
 @contextmanager
 def threads_used(count: int) -> Iterator[None]:
-    """Let parallel entries use so many threads, and then as many as before."""
+    """Let parallel entries use `count` threads within the block."""
     before = numba.get_num_threads()
     numba.set_num_threads(count)
     try:
@@ -129,12 +142,12 @@ def threads_used(count: int) -> Iterator[None]:
 
 
 def _layer_of(function: Callable[..., Any]) -> str:
-    """Folder of the package that a function comes from."""
+    """Subpackage in which a function is defined."""
     return function.__module__.removeprefix("fiveup_env.").split(".")[0]
 
 
 def pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, element: Any) -> Any:
-    """For intrinsics: pointer to item `at` of a contiguous array, as one to `element`."""
+    """Pointer for intrinsics to item `at` of a contiguous array, cast to type `element`."""
     size = kind.dtype.bitwidth // 8
     data = context.make_array(kind)(context, builder, array).data
     return cgutils.pointer_add(builder, data, builder.mul(at, at.type(size)), return_type=element.as_pointer())
@@ -148,7 +161,7 @@ def _prefetch(typing_context: Any, array: Any, at: Any, offset: Any) -> Any:
             builder.module, ir.FunctionType(ir.VoidType(), [byte, word, word, word]), "llvm.prefetch.p0"
         )
         place = cgutils.pointer_add(builder, pointer(context, builder, array, args[0], args[1], ir.IntType(8)), args[2])
-        builder.call(function, [place, word(0), word(3), word(1)])  # to be read, and kept in every cache; data
+        builder.call(function, [place, word(0), word(3), word(1)])  # for reading, keep in every cache, data
         return context.get_dummy_value()
 
     return types.void(array, types.int64, types.int64), generate
@@ -167,30 +180,20 @@ def _borrowed(typing_context: Any, array: Any) -> Any:
     return array(array), generate
 
 
-if JIT_DISABLED:
+@compiled_as(lambda array: _borrowed(array))
+def borrowed(array: Any) -> Any:
+    """Return the same array (or None) without reference counting in compiled code.
 
-    def borrowed(array: Any) -> Any:
-        """The same array (or None); compiled code counts no references to it and its slices.
+    An entry's arguments live until it returns, and counting is an atomic operation for every slice.
+    """
+    return array
 
-        An entry's arguments live until it returns, and counting is an atomic operation for every slice.
-        """
-        return array
 
-    def prefetch(array: np.ndarray, at: int, size: int) -> None:
-        """Begin to fetch `size` bytes from item `at` of a contiguous array on, which may lie behind its end."""
+def _prefetch_lines(array: np.ndarray, at: int, size: int) -> None:
+    for line in range((size + 63) // 64):
+        _prefetch(array, np.int64(at), np.int64(64 * line))
 
-else:
 
-    @kernel(inline=True)
-    def borrowed(array: Any) -> Any:
-        """The same array (or None); compiled code counts no references to it and its slices.
-
-        An entry's arguments live until it returns, and counting is an atomic operation for every slice.
-        """
-        return _borrowed(array)
-
-    @kernel(inline=True)
-    def prefetch(array: np.ndarray, at: int, size: int) -> None:
-        """Begin to fetch `size` bytes from item `at` of a contiguous array on, which may lie behind its end."""
-        for line in range((size + 63) // 64):
-            _prefetch(array, np.int64(at), np.int64(64 * line))
+@compiled_as(_prefetch_lines)
+def prefetch(array: np.ndarray, at: int, size: int) -> None:
+    """Start fetching `size` bytes from item `at` of a contiguous array, which may lie behind its end."""

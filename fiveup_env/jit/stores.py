@@ -1,6 +1,6 @@
-"""Stores of eight values at once into a contiguous row of 8-bit integers or of float32, wherever they start.
+"""Stores of eight values at once into a contiguous row of 8-bit integers or float32, at any offset.
 
-They do not look at the row's end: the caller sees to it that there is room.
+They do not check the end of the row: the caller provides room.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from fiveup_env.jit.bits import load_word
-from fiveup_env.jit.compilation import JIT_DISABLED, kernel, pointer
+from fiveup_env.jit.compilation import compiled_as, kernel, pointer
 
 EIGHT = np.array([[bits >> i & 1 for i in range(8)] for bits in range(256)], np.uint8)
 """Set of eight bits -> eight values 0 or 1."""
@@ -68,57 +68,46 @@ def _store_code(typing_context: Any, row: Any, at: Any, code: Any, unit: Any) ->
     return types.void(row, types.int64, types.int64, types.float32), generate
 
 
-if JIT_DISABLED:
+@compiled_as(
+    lambda row, at, codes, values, index: _store_eight(row, np.int64(at), codes, values, np.int64(index)),
+)
+def store_eight(row: np.ndarray, at: int, codes: np.ndarray, values: np.ndarray, index: int) -> None:
+    """Copy eight values: `codes[index]`, [n, 8], into a row of integers, or `values[index]`, [n, 8], into floats."""
+    row[at : at + 8] = (codes if row.itemsize == 1 else values)[index]
 
-    def store_eight(row: np.ndarray, at: int, codes: np.ndarray, values: np.ndarray, index: int) -> None:
-        """Copy eight values from `codes` [n, 8] into a row of integers, or from `values` [n, 8] into one of floats."""
-        row[at : at + 8] = (codes if row.itemsize == 1 else values)[index]
 
-    def store_codes(row: np.ndarray, at: int, word: int, unit: float) -> None:
-        """The eight bytes of a word, the lowest first; in a row of floats times `unit`."""
-        codes = np.array([int(word) >> 8 * i & 255 for i in range(8)], np.uint8)
-        row[at : at + 8] = codes if row.itemsize == 1 else codes * np.float32(unit)
+@compiled_as(lambda row, at, word, unit: _store_codes(row, np.int64(at), np.int64(word), np.float32(unit)))
+def store_codes(row: np.ndarray, at: int, word: int, unit: float) -> None:
+    """Store the eight bytes of a word, lowest first; in a row of floats times `unit`."""
+    codes = np.array([int(word) >> 8 * i & 255 for i in range(8)], np.uint8)
+    row[at : at + 8] = codes if row.itemsize == 1 else codes * np.float32(unit)
 
-    def store_field(row: np.ndarray, at: int, field: np.ndarray, unit: float) -> None:
-        """A record's field of 28 bytes; in a row of floats times `unit`. Four values behind it are spoilt."""
-        row[at : at + 28] = field if row.itemsize == 1 else field * np.float32(unit)
 
-    def store_code(row: np.ndarray, at: int, code: int, unit: float) -> None:
-        """One value, 0 to 255; in a row of floats times `unit`."""
-        row[at] = code if row.itemsize == 1 else code * np.float32(unit)
+def _store_field(row: np.ndarray, at: int, field: np.ndarray, unit: float) -> None:
+    for word in range(4):
+        _store_codes(row, np.int64(at + 8 * word), load_word(field, np.int64(8 * word)), np.float32(unit))
 
-else:
 
-    @kernel(inline=True)
-    def store_eight(row: np.ndarray, at: int, codes: np.ndarray, values: np.ndarray, index: int) -> None:
-        """Copy eight values from `codes` [n, 8] into a row of integers, or from `values` [n, 8] into one of floats."""
-        _store_eight(row, np.int64(at), codes, values, np.int64(index))
+@compiled_as(_store_field)
+def store_field(row: np.ndarray, at: int, field: np.ndarray, unit: float) -> None:
+    """Store a record's field of 28 bytes; in a row of floats times `unit`. Overwrites four more values."""
+    row[at : at + 28] = field if row.itemsize == 1 else field * np.float32(unit)
 
-    @kernel(inline=True)
-    def store_codes(row: np.ndarray, at: int, word: int, unit: float) -> None:
-        """The eight bytes of a word, the lowest first; in a row of floats times `unit`."""
-        _store_codes(row, np.int64(at), np.int64(word), np.float32(unit))
 
-    @kernel(inline=True)
-    def store_field(row: np.ndarray, at: int, field: np.ndarray, unit: float) -> None:
-        """A record's field of 28 bytes; in a row of floats times `unit`. Four values behind it are spoilt."""
-        for word in range(4):
-            _store_codes(row, np.int64(at + 8 * word), load_word(field, np.int64(8 * word)), np.float32(unit))
-
-    @kernel(inline=True)
-    def store_code(row: np.ndarray, at: int, code: int, unit: float) -> None:
-        """One value, 0 to 255; in a row of floats times `unit`."""
-        _store_code(row, np.int64(at), np.int64(code), np.float32(unit))
+@compiled_as(lambda row, at, code, unit: _store_code(row, np.int64(at), np.int64(code), np.float32(unit)))
+def store_code(row: np.ndarray, at: int, code: int, unit: float) -> None:
+    """Store one value, 0 to 255; in a row of floats times `unit`."""
+    row[at] = code if row.itemsize == 1 else code * np.float32(unit)
 
 
 @kernel(inline=True)
 def store_bits(row: np.ndarray, at: int, bits: int) -> None:
-    """Eight values 0 or 1, those of a set of eight bits, the lowest first."""
+    """Store eight values 0 or 1: the lowest eight bits of a set, lowest first."""
     store_eight(row, at, EIGHT, EIGHT_FLOATS, bits)
 
 
 @kernel(inline=True)
 def store_set(row: np.ndarray, at: int, bits: int, groups: int) -> None:
-    """The same for so many groups of eight bits."""
+    """Store `groups` times eight values 0 or 1: the bits of a set, lowest first."""
     for group in range(groups):
         store_bits(row, at + 8 * group, bits >> 8 * group & 255)

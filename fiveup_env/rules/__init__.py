@@ -1,1 +1,1 @@
-"""The rules of Exact 61 Five Up and nothing else; docstrings cite the rule numbers."""
+"""The rules of Exact 61 Five Up: tiles, actions, the match record, layout, scoring and turns."""

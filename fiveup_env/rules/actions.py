@@ -1,4 +1,4 @@
-"""The 121 actions, the same table for every number of players and every variant.
+"""The 121 actions, one table for all numbers of players and all variants.
 
 | ids       | action                                                                             |
 |-----------|------------------------------------------------------------------------------------|
@@ -9,10 +9,9 @@
 | 119       | draw one tile (R3.2)                                                               |
 | 120       | pass (R3.2)                                                                        |
 
-By decision D7 places that are the same for all that follows are one action: two single ends of one pip count, the
-two line sides of a lone opening double, the two side arms of one spinner. A spinner offers its line side or its
-side arms, never both at once (R4.3), so "onto the spinner" is one action. The engine lays on the earliest-laid of
-equal single ends.
+Places that make no difference to the rest of the match are one action (D7): two single ends of one pip count, the two
+line sides of a lone opening double, the two side arms of one spinner. A spinner offers either its line side or its side
+arms (R4.3), so "onto the spinner" is one action. The engine lays on the earliest-laid of equal single ends.
 """
 
 from __future__ import annotations
@@ -96,10 +95,8 @@ PLACEMENTS_OF = np.array(
 )
 """Tile -> its placements other than a lead, -1 behind the last [28, 4]."""
 
-# Placements other than leads are two bit sets, each below 2**63: bit j of `end` is the action LAY_DOUBLE + j (49 of
-# them), bit j of `spinner` is the action LAY_SPINNER + j (42 of them).
-
-
+# Placements other than leads are two bit sets: bit j of `end` is the action LAY_DOUBLE + j (49 actions), bit j of
+# `spinner` is the action LAY_SPINNER + j (42 actions).
 _END = range(LAY_DOUBLE, LAY_SPINNER)
 _SPINNER = range(LAY_SPINNER, DRAW)
 
@@ -121,7 +118,7 @@ def _by_pips(ids: range) -> np.ndarray:
 
 
 HAND_END = _by_hand(_END)
-"""Group of seven tiles, set of held tiles in it -> placements on ends that the hand could make [4, 128]."""
+"""Group of seven tiles, set of held tiles in it -> possible placements on ends [4, 128]."""
 HAND_SPINNER = _by_hand(_SPINNER)
 """The same for placements on spinners [4, 128]."""
 OFFER_END = _by_pips(_END)
@@ -131,7 +128,7 @@ OFFER_SPINNER = _by_pips(_SPINNER)
 
 
 def decode(action: int) -> Action:
-    """The named action of an id.
+    """Return the named action of an id.
 
     Raises:
         ValueError: if the id is not an integer from 0 to 120.
@@ -140,10 +137,10 @@ def decode(action: int) -> Action:
 
 
 def encode(action: Action) -> int:
-    """The id of a named action, the inverse of `decode`; a tile's halves may come in any order.
+    """Return the id of a named action, the inverse of `decode`; the halves of a tile may be in any order.
 
     Raises:
-        ValueError: if no id has that name (a half that the tile does not show, a double onto a spinner, ...).
+        ValueError: if there is no such action (a half that the tile does not show, a double onto a spinner, ...).
     """
     if isinstance(action, Lead):
         action = Lead(TILES[tile_index(action.tile)])
@@ -156,7 +153,7 @@ def encode(action: Action) -> int:
 
 
 def describe(action: int) -> str:
-    """One line for people, for example `lay [1|4] by its 4 on an end`."""
+    """Text of an action, for example `lay [1|4] by its 4 on an end`."""
     named = decode(action)
     if isinstance(named, Lead):
         return f"lead {tile_name(tile_index(named.tile))}"
@@ -168,10 +165,10 @@ def describe(action: int) -> str:
 
 
 def checked_id(action: object) -> int:
-    """`action` as a plain int from 0 to 120 (NumPy integers and 0-d arrays of them included).
+    """Return `action` as a plain int from 0 to 120; NumPy integers and 0-d integer arrays are accepted.
 
     Raises:
-        ValueError: for anything else; the message says what would be right.
+        ValueError: for anything else.
     """
     if not isinstance(action, bool | np.bool_):
         try:

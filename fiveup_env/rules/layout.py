@@ -1,7 +1,7 @@
 """The layout: joins, free places and counted ends (R3.1, R4, R5.1).
 
-`Layout` reads the laid graph as named objects and recounts everything from it. The kernels keep the record's running
-sum and sets, tile by tile. The tables say what a placement changes.
+`Layout` shows the laid graph as named objects and recounts everything from it. The kernels update the running sums and
+sets of a record; the tables state the effect of each placement.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Port(NamedTuple):
 
 
 class Join(NamedTuple):
-    """Two joined ports; `parent` is the one that lay there before."""
+    """Two joined ports; `parent` was laid first."""
 
     parent: Port
     child: Port
 
 
 class FreePlace(NamedTuple):
-    """A place where a half with `pip` may be laid (R3.1, R4.3). Not the same as a counted end (R5.1)."""
+    """A place where a half with `pip` may be laid (R3.1, R4.3); not the same as a counted end (R5.1)."""
 
     tile: Tile
     port: str
@@ -66,14 +66,14 @@ class FreePlace(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """A counted end: a free half of a non-double, or a terminal double with both halves (R4.4)."""
+    """A counted end: a free half of a non-double, or both halves of a terminal double (R4.4)."""
 
     tile: Tile
     value: int
 
 
 def is_double(tile: Tile) -> bool:
-    """Whether both halves show the same pip count; every such tile is a spinner (R4.1)."""
+    """Whether both halves show the same pip count; such a tile is a spinner (R4.1)."""
     return tile[0] == tile[1]
 
 
@@ -89,14 +89,14 @@ def half_with(tile: Tile, pip: int) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout: `tiles` in laying order and `joins`; the rest is derived."""
+    """A layout: `tiles` in laying order and `joins`; everything else is derived."""
 
     tiles: tuple[Tile, ...]
     joins: tuple[Join, ...]
 
     @classmethod
     def of(cls, game: Game) -> Layout:
-        """Read the graph out of a record."""
+        """Read the graph from a record."""
         # Each attribute of a record costs microseconds: read the arrays once.
         laid, parents, ports = game.laid[: int(game.num_laid)].tolist(), game.parent.tolist(), game.port.tolist()
         joins = []
@@ -116,13 +116,13 @@ class Layout:
 
     @property
     def occupied(self) -> dict[Port, Port]:
-        """Joined port -> the port on the other side of the join."""
+        """Joined port -> port on the other side of the join."""
         pairs = {join.parent: join.child for join in self.joins}
         return pairs | {child: parent for parent, child in pairs.items()}
 
     @property
     def free_places(self) -> tuple[FreePlace, ...]:
-        """All places where a tile may be laid, in laying order of the tiles that offer them."""
+        """All places where a tile may be laid, in laying order of their tiles."""
         taken = self.occupied
         places = []
         for tile in self.tiles:
@@ -157,7 +157,7 @@ class Layout:
         return sum(end.value for end in self.contributions)
 
     def lines(self) -> list[str]:
-        """The layout as text: the first line, then one row per started side arm, each tile turned as it lies."""
+        """Text of the layout: the first line, then one row per started side arm, each tile turned as it lies."""
         if not self.tiles:
             return ["(empty)"]
         taken, root = self.occupied, self.tiles[0]
@@ -200,7 +200,7 @@ def _shown(joined_by: Port, *, start: bool) -> str:
 
 
 def _changes(action: Action) -> tuple[int, int, set[int], set[int], tuple[int, int]]:
-    """Changes by a placement: sum, sum if its spinner is terminal, ends taken, ends added, (spinner, states)."""
+    """Effect of a placement: sum, sum if its spinner is terminal, ends taken, ends added, (spinner, states)."""
     if isinstance(action, Lead):
         low, high = action.tile
         if low == high:
@@ -264,7 +264,7 @@ def place_tile(game: Game, tile: int) -> int:
 
 @kernel
 def add_end(game: Game, pip: int, index: int) -> None:
-    """The tile laid at `index` now shows a free single half of `pip`."""
+    """Add the free single half of `pip` of the tile laid at `index`."""
     game.ends[pip] |= 1 << index
     game.end_pips |= 1 << pip
 
@@ -281,7 +281,7 @@ def take_end(game: Game, pip: int) -> int:
 
 @kernel
 def lead(game: Game, tile: int) -> None:
-    """The opening placement: a double is a spinner with both line sides free (R4.2)."""
+    """Lay the opening tile: a double is a spinner with both line sides free (R4.2)."""
     index = place_tile(game, tile)
     low, high = LOW[tile], HIGH[tile]
     if low == high:
@@ -294,7 +294,7 @@ def lead(game: Game, tile: int) -> None:
 
 @kernel
 def join_end(game: Game, tile: int, pip: int) -> None:
-    """Note in the graph that `tile` lies on the earliest-laid single end of `pip`, which is covered now."""
+    """Join `tile` to the earliest-laid single end of `pip`, which is covered now."""
     parent = int64(game.laid[take_end(game, pip)])
     game.parent[tile] = parent + 1
     game.port[tile] = SMALL if LOW[parent] == pip else BIG
@@ -302,7 +302,7 @@ def join_end(game: Game, tile: int, pip: int) -> None:
 
 @kernel
 def lay_double(game: Game, tile: int, pip: int) -> None:
-    """A double on a single end: terminal, its own line side A taken (R4.2)."""
+    """Lay a double on a single end: terminal, its own line side A taken (R4.2)."""
     join_end(game, tile, pip)
     place_tile(game, tile)
     game.spinners[pip] = TERMINAL
@@ -311,14 +311,14 @@ def lay_double(game: Game, tile: int, pip: int) -> None:
 
 @kernel
 def lay_on_end(game: Game, tile: int, pip: int, other: int) -> None:
-    """A non-double on a single end: its other half is the new end."""
+    """Lay a non-double on a single end: its other half is the new end."""
     join_end(game, tile, pip)
     add_end(game, other, place_tile(game, tile))
 
 
 @kernel
 def lay_on_spinner(game: Game, tile: int, pip: int, other: int) -> None:
-    """A non-double on a spinner: line sides first, then the side arms (R4.3). States and ports have one order."""
+    """Lay a non-double on a spinner: line sides first, then the side arms (R4.3). Port and state advance together."""
     state = int64(game.spinners[pip])
     game.spinners[pip] = state + 1
     if state + 1 == CLOSED:
@@ -330,7 +330,7 @@ def lay_on_spinner(game: Game, tile: int, pip: int, other: int) -> None:
 
 @kernel
 def end_sum_after(game: Game, action: int) -> int:
-    """Sum of the counted ends that a legal placement would leave (R5.1), raw; the layout is not changed."""
+    """Sum of the counted ends after a legal placement (R5.1), raw; the layout is not changed."""
     terminal = game.spinners[ACTION_PIP[action]] == TERMINAL
     return int64(game.end_sum) + SUM_CHANGE[int64(terminal), action]
 

@@ -1,4 +1,4 @@
-"""`Match`: the friendly object over one record."""
+"""`Match`: the object-oriented interface to one match."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROUND_ENDS = (None, "domino", "blocked", "exact")
 
 
 class IllegalActionError(ValueError):
-    """An action that the rules do not allow now; nothing was changed."""
+    """An action that the rules do not allow now; the match is unchanged."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Event:
 
     Attributes:
         kind: "placement", "domino" or "blocked".
-        side: the side whose score it goes to.
+        side: the side that scores.
         net: raw points.
-        accepted: False if it would have carried the score over the target and was discarded whole (R6.1).
+        accepted: False if it would overshoot the target and was discarded whole (R6.1).
     """
 
     kind: EventKind
@@ -64,7 +64,7 @@ def _clear(games: np.ndarray) -> None:
 
 @entry
 def _step(games: np.ndarray, action: int, mask: np.ndarray, deal: bool) -> bool:
-    """Take the action if it is legal and write the next mask; False and no change if it is not."""
+    """Take the action if it is legal and write the next mask; returns False, with no change, if it is not."""
     game = games[0]
     if action >= 0:
         if not rules.is_legal(game, action):
@@ -77,7 +77,7 @@ def _step(games: np.ndarray, action: int, mask: np.ndarray, deal: bool) -> bool:
 
 
 def checked_seed(seed: int | None) -> int:
-    """A seed from 0 to 2**64 - 1; None draws one from the system.
+    """Return a seed from 0 to 2**64 - 1; None draws one from the system.
 
     Raises:
         ValueError: for anything else.
@@ -90,7 +90,7 @@ def checked_seed(seed: int | None) -> int:
 
 
 def checked_scores(scores: Sequence[int] | None, variant: Variant) -> tuple[int, ...]:
-    """Raw scores per side, all zero for None.
+    """Return raw scores per side, all zero for None.
 
     Raises:
         ValueError: if there is not one multiple of 5 below the target for each side.
@@ -114,13 +114,13 @@ def checked_scores(scores: Sequence[int] | None, variant: Variant) -> tuple[int,
 class Match:
     """A match of Exact 61 Five Up (or of a small variant), played action by action.
 
-    Scores are raw points per side; 5 raw are 1 display point, 305 raw win (R1.1). When a round ends the next one is
-    dealt at once, from `seed` and the round's number alone.
+    Scores are raw points per side; 5 raw points are 1 display point, 305 raw points win (R1.1). When a round ends the
+    next one is dealt at once, from `seed` and the round number alone.
 
     Args:
         num_players: 2, 3 or 4; four play as two partnerships (R1.2).
         seed: decides every deal and lot; None draws one.
-        scores: raw scores per side to start from.
+        scores: raw scores per side at the start.
         hand_size, target, max_pip: a small variant; the defaults are the real game (see `Variant`).
 
     Raises:
@@ -164,16 +164,16 @@ class Match:
         target: int = 61,
         max_pip: int = 6,
     ) -> Match:
-        """A match whose first round is the given deal; later rounds are dealt from `seed`.
+        """Return a match whose first round is the given deal; later rounds are dealt from `seed`.
 
         Args:
             hands: one hand per seat, each of at least one tile; sizes may differ.
-            boneyard: tiles in drawing order. Tiles named nowhere are out of play in this round, and all seats know it.
+            boneyard: tiles in drawing order. Tiles not given are out of play in this round, and all seats know it.
             opener: the seat that leads (R2.4).
             scores: raw scores per side.
 
         Raises:
-            ValueError: if a tile is named twice or is not in the set, a hand is empty, or the opener is no seat.
+            ValueError: if a tile occurs twice or is not in the set, a hand is empty, or there is no seat `opener`.
         """
         try:
             dealt, rest = [list(hand) for hand in hands], list(boneyard)
@@ -206,9 +206,9 @@ class Match:
 
     @classmethod
     def of(cls, game: Game) -> Match:
-        """A match over a copy of a record (of dtype `GAME`), for example one of a vector env's."""
+        """Return a match on a copy of a record (of dtype `GAME`), for example one of a vector env."""
         match = cls.__new__(cls)
-        match._games = np.zeros(1, GAME)  # zeros: equality compares padding bytes too
+        match._games = np.zeros(1, GAME)  # equality compares padding bytes too
         match._games[0] = game
         match._mask = np.zeros(121, np.int8)
         match._refresh()
@@ -217,11 +217,11 @@ class Match:
     def _refresh(self) -> None:
         _step(self._games, -1, self._mask, True)
 
-    # what is known of the match
+    # state
 
     @property
     def game(self) -> Game:
-        """The record behind this match, live (dtype `fiveup_env.rules.record.GAME`)."""
+        """The live record of this match (dtype `fiveup_env.rules.record.GAME`)."""
         return self._games[0]
 
     @property
@@ -253,14 +253,14 @@ class Match:
 
     @property
     def boneyard(self) -> tuple[Tile, ...]:
-        """Tiles still to be drawn, in drawing order."""
+        """Tiles left to draw, in drawing order."""
         game = self.game
         return tuple(TILES[t] for t in game.boneyard[int(game.boneyard_next) : int(game.boneyard_end)])
 
     @property
     def turn(self) -> int:
-        """Seat to act; once the match is over, the seat that acted last."""
-        return int(self._games["turn"][0])  # many times faster than as an attribute of the record
+        """Seat to act; after the match, the seat that acted last."""
+        return int(self._games["turn"][0])  # many times faster than the record's attribute
 
     @property
     def opener(self) -> int:
@@ -274,17 +274,17 @@ class Match:
 
     @property
     def winner(self) -> int | None:
-        """Side that reached the target exactly (R6.2), None while the match goes on."""
+        """Side that reached the target exactly (R6.2), None before."""
         return None if self.game.winner < 0 else int(self.game.winner)
 
     @property
     def seed(self) -> int:
-        """The seed of the deals."""
+        """Seed of the deals."""
         return int(self.game.seed)
 
     @property
     def layout(self) -> Layout:
-        """What lies on the table."""
+        """Layout of the tiles on the table."""
         return Layout.of(self.game)
 
     @property
@@ -299,10 +299,10 @@ class Match:
 
     @property
     def last_round(self) -> dict[str, Any] | None:
-        """How the last settled round ended, None in the first round.
+        """Result of the last settled round, None in the first round.
 
-        Keys: `end` ("domino", "blocked", "exact" for a match won in mid-round), `winner` (side, None for a tie;
-        R8.5, D8), `hands` (shown at the settlement, D5; None after an exact hit in mid-round).
+        Keys: `end` ("domino", "blocked", "exact" for a match won in mid-round), `winner` (side, None for a tie; R8.5,
+        D8), `hands` (shown at the settlement, D5; None after an exact hit in mid-round).
         """
         game = self.game
         end = ROUND_ENDS[int(game.round_end)]
@@ -317,11 +317,11 @@ class Match:
     # play
 
     def legal_actions(self) -> list[int]:
-        """Ids of the legal actions, ascending; empty once the match is over."""
+        """Ids of the legal actions, ascending; empty after the match."""
         return [int(action) for action in np.flatnonzero(self._mask)]
 
     def action_mask(self) -> np.ndarray:
-        """Mask of the legal actions, int8 [121]; all zero once the match is over."""
+        """Mask of the legal actions, int8 [121]; all zero after the match."""
         return self._mask.copy()
 
     def play(self, action: int, *, deal: bool = True) -> tuple[Event, ...]:
@@ -329,12 +329,12 @@ class Match:
 
         Args:
             action: a legal action.
-            deal: deal the next round at once if this one ends. With False its table is left to look at, and nothing
-                more can be played.
+            deal: deal the next round at once if this one ends. With False its table stays, and no further action is
+                legal.
 
         Raises:
             ValueError: if `action` is not an integer from 0 to 120.
-            IllegalActionError: if the rules do not allow it now, or the match is over. Nothing is changed.
+            IllegalActionError: if the action is not legal now, or the match is over. Nothing is changed.
         """
         number = checked_id(action)
         if not _step(self._games, number, self._mask, deal):

@@ -1,8 +1,8 @@
-"""The random numbers of the deal: counter-based, so that a round depends on nothing but (seed, round number).
+"""Counter-based random numbers for deals: a round depends on (seed, round number) alone.
 
-Round k of a match has the same shuffle and the same lot whatever was played before, which is what duplicate deals
-and common random numbers need. The mixer is SplitMix64 (Steele, Lea, Flood, 2014); numbers below n are exact
-(Lemire, 2019), not a remainder. Randomness of policies never comes from here.
+Round k of a match has the same shuffle and the same lot whatever was played before, as duplicate deals and common
+random numbers require. The mixer is SplitMix64 (Steele, Lea, Flood, 2014); integers below n are exact (Lemire, 2019).
+Policies have their own random numbers.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def mix(value: int) -> int:
 
 @kernel
 def stream(seed: int, index: int) -> int:
-    """Start state of stream `index` of `seed`; streams of one seed do not overlap in practice."""
+    """Start state of stream `index` of `seed`; in practice streams of one seed do not overlap."""
     return mix(mix(np.uint64(seed) + GOLDEN) + np.uint64(index) * GOLDEN)
 
 
 @kernel
 def below(state: int, n: int) -> tuple[int, int]:
-    """A uniform integer from 0 to n - 1 (n up to 2**31) and the next state."""
+    """Return a uniform integer from 0 to n - 1 (n up to 2**31) and the next state."""
     threshold = -1
     while True:
         state = np.uint64(state) + GOLDEN

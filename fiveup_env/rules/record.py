@@ -1,4 +1,4 @@
-"""One match is one NumPy record of fixed size. This file says what its fields mean, and deals.
+"""The match record: one NumPy structured record of fixed size per match, and the deal.
 
 Kernels take a record (`game = games[i]`) and read `game.scores[side]`; copying a match is copying a record.
 """
@@ -38,7 +38,7 @@ Game: TypeAlias = Any
 _FIELDS: list[tuple[Any, ...]] = [
     # the layout, what legality and scoring need
     ("hands", "u4", 4),  # set of tiles each seat holds
-    ("ends", "u4", 7),  # per pip, the set of laid tiles (by laying order) with a free single half of that pip
+    ("ends", "u4", 7),  # per pip, the laid tiles (by place in the laying order) with a free single half of it
     ("table", "u4"),  # set of laid tiles
     ("in_play", "u4"),  # set of all tiles of this round
     ("end_sum", "i2"),  # sum of the counted ends (R5.1), raw
@@ -46,23 +46,19 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("target", "i2"),  # raw points that win (R1.1)
     ("num_players", "u1"),
     ("num_sides", "u1"),
-    ("turn", "u1"),  # seat to act; stays with who acted last once the round is over
+    ("turn", "u1"),  # seat to act; after the round the seat that acted last
     ("phase", "u1"),  # PLAYING, ROUND_OVER, MATCH_OVER
     ("end_pips", "u1"),  # set of pip counts with at least one single end
     ("spinner_pips", "u1"),  # set of pip counts whose spinner has a free place
     ("hand_sizes", "u1", 4),
     ("boneyard_next", "u1"),  # index into `boneyard` of the next tile to draw
-    ("boneyard_end", "u1"),  # index behind the last one
+    ("boneyard_end", "u1"),  # index after the last one
     ("num_laid", "u1"),
     ("num_history", "u1"),
     ("num_events", "u1"),  # scoring events of the last step
     ("just_drew", "u1"),  # 1 if the last event is a draw by the seat to act
     ("spinners", "u1", 7),  # per double, ABSENT .. CLOSED
-    (
-        "void",
-        "u1",
-        4,
-    ),  # per seat, pips none of its tiles showed at its last draw or pass (a tile just drawn aside)
+    ("void", "u1", 4),  # per seat, pips that none of its tiles but the one just drawn showed at its last draw or pass
     ("drawn", "u1", 4),  # tiles drawn this round per seat
     # the laid graph
     ("laid", "u1", 28),  # laying order -> tile
@@ -70,7 +66,7 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("parent", "u1", 28),  # tile -> 1 + the tile it was laid on, 0 if none
     ("port", "u1", 28),  # tile -> port of the parent it was laid on, NO_PORT .. ARM_B
     # what happened
-    ("history", "u1", 136),  # the actions of this round in order; who acted follows from `opener`
+    ("history", "u1", 136),  # the actions of this round in order; the seats follow from `opener`
     ("event_net", "i2", 5),
     ("event_kind", "u1", 5),
     ("event_side", "u1", 5),
@@ -84,7 +80,7 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("opener", "u1"),
     ("hand_size", "u1"),
     ("max_pip", "u1"),
-    ("boneyard", "u1", 28),  # all of it in drawing order, drawn tiles included
+    ("boneyard", "u1", 28),  # in drawing order, drawn tiles included
     ("round_number", "u4"),  # 1 for the first round
     ("seed", "u8"),
 ]
@@ -95,12 +91,12 @@ GAME = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
 
 @dataclass(frozen=True)
 class Variant:
-    """Players, hand size, target and set. The default is the real game; nothing else is called Five Up.
+    """Players, hand size, target and set. Only the default is called Five Up.
 
     Attributes:
         num_players: 2, 3 or 4; four play as two partnerships (R1.2).
         hand_size: tiles dealt to each player (R2.1).
-        target: points that win, in display points (R1.1).
+        target: display points that win (R1.1).
         max_pip: highest pip count of the set, 6 for double-six (R1.1).
 
     Raises:
@@ -131,17 +127,17 @@ class Variant:
 
     @property
     def num_tiles(self) -> int:
-        """Tiles in the set."""
+        """Number of tiles in the set."""
         return set_size(self.max_pip)
 
     @property
     def num_sides(self) -> int:
-        """Sides that score: one per player, two partnerships for four (R1.2)."""
+        """Number of sides that score: one per player, two partnerships for four (R1.2)."""
         return 3 if self.num_players == 3 else 2
 
 
 def new_games(count: int, variant: Variant | None = None) -> np.ndarray:
-    """Array of `count` records that carry the variant; nothing is dealt yet (see `start_match`)."""
+    """Array of `count` records of a variant, nothing dealt yet (see `start_match`)."""
     variant = variant or Variant()
     games = np.zeros(count, GAME)
     games["num_players"] = variant.num_players
@@ -156,7 +152,7 @@ def new_games(count: int, variant: Variant | None = None) -> np.ndarray:
 def copy_games(games: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
     """Copies of games[rows], or of all, as an array of records [K].
 
-    As plain bytes: NumPy copies structured records field by field, which is 10 to 40 times slower.
+    They are copied as plain bytes: NumPy copies structured records field by field, which is 10 to 40 times slower.
     """
     plain = np.ascontiguousarray(games, GAME).view(f"V{GAME.itemsize}")
     return (plain.copy() if rows is None else plain[rows]).view(GAME)
@@ -164,7 +160,7 @@ def copy_games(games: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
 
 @kernel
 def clear_table(game: Game) -> None:
-    """Take everything off the table, as before a deal."""
+    """Clear the table, as before a deal."""
     game.end_sum = 0
     game.table = 0
     game.end_pips = 0
@@ -190,7 +186,7 @@ def clear_table(game: Game) -> None:
 
 @kernel
 def start_round(game: Game) -> None:
-    """Deal the next round (R2.1) from (seed, round number) and name its opener (R2.3, R2.5)."""
+    """Deal the next round (R2.1) from (seed, round number) and determine its opener (R2.3, R2.5)."""
     clear_table(game)
     game.round_number += 1
     game.phase = PLAYING
@@ -225,7 +221,7 @@ def start_round(game: Game) -> None:
 
 @kernel
 def start_match(game: Game, seed: int) -> None:
-    """Begin a match at 0 : 0 with the first deal of `seed`; the configuration stays."""
+    """Begin a match at 0 : 0 with the first deal of `seed`; the variant stays."""
     game.seed = np.uint64(seed)
     game.round_number = 0
     game.winner = -1
@@ -246,6 +242,6 @@ def start_match(game: Game, seed: int) -> None:
 
 @entry
 def deal_matches(games: np.ndarray, rows: np.ndarray, seeds: np.ndarray) -> None:
-    """Begin games[rows[i]] at 0 : 0 with the first deal of seeds[i]; `rows` is int64 [K], `seeds` uint64 [K]."""
+    """Begin the matches games[rows[i]] at 0 : 0 from seeds[i]; `rows` is int64 [K], `seeds` uint64 [K]."""
     for i in range(len(rows)):
         start_match(games[rows[i]], seeds[i])

@@ -21,14 +21,14 @@ from fiveup_env.rules.tiles import pip_sum
 
 @kernel(inline=True)
 def next_of(index: int, count: int) -> int:
-    """The next of `count` seats or sides around the table, without a branch: which it is cannot be predicted."""
+    """Next of `count` seats or sides around the table, without a branch (it would be unpredictable)."""
     following = index + 1
     return following & following - count >> 63
 
 
 @kernel(inline=True)
 def points_of(raw: int) -> int:
-    """Display points of 0 to 81,919 raw points (R1.1): a division by 5 whose sign need not be looked at."""
+    """Display points of 0 to 81,919 raw points (R1.1), by an unsigned division by 5."""
     return raw * 52429 >> 18
 
 
@@ -40,7 +40,7 @@ def side_of(game: Game, seat: int) -> int:
 
 @kernel
 def credit_of(end_sum: int) -> int:
-    """Raw credit of a placement that leaves this sum: a positive multiple of 5, else nothing (R5.2)."""
+    """Raw credit of a placement that leaves this sum of the counted ends: a positive multiple of 5, else 0 (R5.2)."""
     return end_sum if end_sum % 5 == 0 else 0
 
 
@@ -52,7 +52,7 @@ def to_nearest_five(pips: int) -> int:
 
 @kernel
 def score_event(game: Game, kind: int, side: int, net: int) -> bool:
-    """One scoring event: discarded whole if it overshoots (R6.1), winning if it hits exactly (R6.2).
+    """Record one scoring event: discarded whole if it overshoots (R6.1), winning if it hits the target exactly (R6.2).
 
     Returns whether it won the match.
     """
@@ -76,7 +76,7 @@ def score_event(game: Game, kind: int, side: int, net: int) -> bool:
 
 @kernel
 def hit_in_mid_round(game: Game, side: int) -> None:
-    """The match was won by a placement: nothing is settled, hands stay hidden (R5.3, R6.2, D5)."""
+    """End the round by a winning placement: nothing is settled, hands stay hidden (R5.3, R6.2, D5)."""
     game.round_end = BY_EXACT_HIT
     game.round_winner = side
     game.next_opener = -1
@@ -86,7 +86,7 @@ def hit_in_mid_round(game: Game, side: int) -> None:
 
 @kernel
 def end_round(game: Game, how: int, winner: int, next_opener: int) -> None:
-    """The round is over and its hands are shown (D5); a match already won stays won."""
+    """End the round and show its hands (D5); a match already won stays won."""
     game.round_end = how
     game.round_winner = winner
     game.next_opener = next_opener
@@ -97,7 +97,7 @@ def end_round(game: Game, how: int, winner: int, next_opener: int) -> None:
 
 @kernel
 def settle_domino(game: Game, seat: int, credit: int) -> None:
-    """Placement credit + opponents' pips - partner's pips is one event (R7); the seat opens next (R2.5)."""
+    """Score credit + opponents' pips - partner's pips as one event (R7); the seat opens next (R2.5)."""
     side = side_of(game, seat)
     opponents = 0
     partner = 0
@@ -113,7 +113,7 @@ def settle_domino(game: Game, seat: int, credit: int) -> None:
 
 @kernel
 def block_credit(game: Game, seat: int) -> int:
-    """Rounded sum of what strictly heavier opposing hands hold above this one (R8.2)."""
+    """Rounded sum of the pips by which strictly heavier opposing hands exceed this one (R8.2)."""
     own = pip_sum(game.hands[seat])
     above = 0
     for other in range(int64(game.num_players)):
@@ -140,7 +140,7 @@ def block_winner(game: Game) -> int:
 
 @kernel
 def settle_block(game: Game) -> None:
-    """Every hand takes its turn, lightest first, equal ones in seat order from seat 0 (R8, D2)."""
+    """Settle a block: hands score lightest first, equal ones in seat order from seat 0 (R8, D2)."""
     end_round(game, BY_BLOCK, block_winner(game), -1)
     done = 0
     for _ in range(int64(game.num_players)):
@@ -159,7 +159,7 @@ def settle_block(game: Game) -> None:
 
 @kernel
 def score_placement(game: Game, seat: int, credit: int) -> bool:
-    """The event of an ordinary placement (R5.3); returns whether it won the match."""
+    """Score an ordinary placement (R5.3); returns whether it won the match."""
     side = side_of(game, seat)
     if credit > 0 and score_event(game, PLACEMENT, side, credit):
         hit_in_mid_round(game, side)

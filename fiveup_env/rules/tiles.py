@@ -1,8 +1,8 @@
-"""The 28 tiles of a double-six set (R1.1), and the bit sets and tables built on them.
+"""The 28 tiles of a double-six set (R1.1), and bit sets and tables over them.
 
-Tile `t` with halves low <= high has the index `high * (high + 1) // 2 + low`, so the sets of the smaller
-variants (double-two, double-three, ...) are the first 6, 10, ... tiles. A set of tiles is an integer with bit
-`t` set; a set of pip counts is an integer with bit `pip` set.
+Tile `t` with halves low <= high has the index `high * (high + 1) // 2 + low`, so the sets of the smaller variants
+(double-two, double-three, ...) are the first 6, 10, ... tiles. A set of tiles is an integer with bit `t` set, a set of
+pip counts an integer with bit `pip` set.
 """
 
 from __future__ import annotations
@@ -62,7 +62,11 @@ def tile_index(tile: tuple[int, int]) -> int:
 
 
 def tile_set(tiles: object) -> int:
-    """Bit set of an iterable of tiles; a tile named twice raises ValueError."""
+    """Bit set of an iterable of tiles.
+
+    Raises:
+        ValueError: if a tile is not in the set or occurs twice.
+    """
     bits = 0
     for tile in tiles:  # type: ignore[attr-defined]
         bit = 1 << tile_index(tile)
@@ -78,7 +82,7 @@ def tiles_in(bits: int) -> tuple[tuple[int, int], ...]:
 
 
 def tile_name(tile: int) -> str:
-    """`[1|4]` for the tile with that index."""
+    """Text such as `[1|4]` for the tile with that index."""
     low, high = TILES[tile]
     return f"[{low}|{high}]"
 

@@ -1,4 +1,4 @@
-"""Whose turn, what is legal, and one step (R2.4, R3)."""
+"""Turns: legal actions, forced moves and one step (R2.4, R3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.jit.bits import HAS_BMI2, count_bits, gather_bits, nth_bit, spread_bits
-from fiveup_env.jit.compilation import JIT_DISABLED, kernel
+from fiveup_env.jit.compilation import compiled_as, kernel
 from fiveup_env.jit.stores import store_set
 from fiveup_env.rules.actions import (
     ACTION_TILE,
@@ -44,32 +44,18 @@ def can_lay(game: Game, seat: int) -> bool:
     return int64(game.hands[seat]) & TILES_WITH[open_pips(game)] != 0
 
 
-if HAS_BMI2 or JIT_DISABLED:
+@compiled_as(lambda hand: 3 * spread_bits(gather_bits(hand, NON_DOUBLES), EVEN), when=HAS_BMI2)
+def onto_spinners(hand: int) -> int:
+    """Placements on spinners that a hand could make, as a bit set; see `HAND_SPINNER`."""
+    table = HAND_SPINNER  # with BMI2: the low and the high half of each non-double are neighbours
+    return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
 
-    @kernel(inline=True)
-    def onto_spinners(hand: int) -> int:
-        """The placements on spinners that a hand could make, as a bit set; see `HAND_SPINNER`."""
-        # Each tile that is no double by its low and its high half, which are neighbours.
-        return 3 * spread_bits(gather_bits(hand, NON_DOUBLES), EVEN)
 
-    @kernel(inline=True)
-    def onto_ends(hand: int) -> int:
-        """The placements on ends that a hand could make, as a bit set; see `HAND_END`."""
-        return gather_bits(hand, DOUBLES) | onto_spinners(hand) << LAY_END - LAY_DOUBLE
-
-else:
-
-    @kernel(inline=True)
-    def onto_spinners(hand: int) -> int:
-        """The placements on spinners that a hand could make, as a bit set."""
-        table = HAND_SPINNER
-        return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
-
-    @kernel(inline=True)
-    def onto_ends(hand: int) -> int:
-        """The placements on ends that a hand could make, as a bit set."""
-        table = HAND_END
-        return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
+@compiled_as(lambda hand: gather_bits(hand, DOUBLES) | onto_spinners(hand) << LAY_END - LAY_DOUBLE, when=HAS_BMI2)
+def onto_ends(hand: int) -> int:
+    """Placements on ends that a hand could make, as a bit set; see `HAND_END`."""
+    table = HAND_END
+    return table[0, hand & 127] | table[1, hand >> 7 & 127] | table[2, hand >> 14 & 127] | table[3, hand >> 21]
 
 
 @kernel(inline=True)
@@ -86,7 +72,7 @@ def spinner_placements(game: Game, seat: int) -> int:
 
 @kernel
 def draw_or_pass(game: Game) -> int:
-    """DRAW or PASS if the seat to act cannot place a tile (R3.2), else -1; -1 too unless the round is being played."""
+    """DRAW or PASS if the seat to act cannot place a tile (R3.2), else -1; -1 too unless a round is in play."""
     if game.phase != PLAYING or can_lay(game, int64(game.turn)):
         return -1
     return DRAW if game.boneyard_next < game.boneyard_end else PASS
@@ -94,7 +80,10 @@ def draw_or_pass(game: Game) -> int:
 
 @kernel(inline=True)
 def legal_sets(game: Game) -> tuple[int, int, int, int]:
-    """The legal actions of the seat to act as bit sets: leads, on ends, on spinners (see above); 1 draw, 2 pass."""
+    """Return the legal actions as bit sets: leads, placements on ends, on spinners; last 1 for a draw, 2 for a pass.
+
+    Bit j stands for action j, LAY_DOUBLE + j and LAY_SPINNER + j.
+    """
     leads, ends, spinners, forced = 0, 0, 0, 0
     if game.phase == PLAYING:
         seat = int64(game.turn)
@@ -110,8 +99,8 @@ def legal_sets(game: Game) -> tuple[int, int, int, int]:
 
 @kernel(inline=True)
 def write_sets(mask: np.ndarray, leads: int, ends: int, spinners: int, forced: int) -> None:
-    """Write the mask of these legal actions, 0 or 1 int8 [121]."""
-    # Ascending, eight bytes a store: what spills over is overwritten by the next set.
+    """Write the mask of the actions from `legal_sets`, 0 or 1, int8 [121]."""
+    # Ascending, eight bytes per store: the next set overwrites what spills over.
     store_set(mask, 0, leads, 4)
     store_set(mask, LAY_DOUBLE, ends, 7)
     store_set(mask, LAY_SPINNER, spinners, 5)
@@ -120,14 +109,14 @@ def write_sets(mask: np.ndarray, leads: int, ends: int, spinners: int, forced: i
 
 @kernel(inline=True)
 def write_mask(game: Game, mask: np.ndarray) -> None:
-    """Write the mask of legal actions, 0 or 1 int8 [121]; all zero once the match is over."""
+    """Write the mask of the legal actions, 0 or 1, int8 [121]; all zero after the match."""
     leads, ends, spinners, forced = legal_sets(game)
     write_sets(mask, leads, ends, spinners, forced)
 
 
 @kernel
 def count_legal(game: Game) -> int:
-    """Number of legal actions; 0 once the match is over."""
+    """Number of legal actions; 0 after the match."""
     if game.phase != PLAYING:
         return 0
     seat = int64(game.turn)
@@ -138,7 +127,7 @@ def count_legal(game: Game) -> int:
 
 @kernel
 def nth_legal(game: Game, n: int) -> int:
-    """The n-th legal action in order of ids; the match must be going on and n below `count_legal`."""
+    """The n-th legal action in order of ids; requires a round in play and n < `count_legal`."""
     seat = int64(game.turn)
     if game.num_laid == 0:
         return nth_bit(int64(game.hands[seat]), n)
@@ -154,7 +143,7 @@ def nth_legal(game: Game, n: int) -> int:
 
 @kernel(inline=True)
 def forced_move(game: Game, placements: bool) -> int:
-    """The forced move of the seat to act: a draw, a pass, or (with `placements`) its only placement; -1 for none."""
+    """Forced move of the seat to act: a draw, a pass, or (with `placements`) its only placement; -1 for none."""
     action = draw_or_pass(game)
     if action < 0 and placements and count_legal(game) == 1:
         return nth_legal(game, 0)
@@ -180,13 +169,13 @@ def is_legal(game: Game, action: int) -> bool:
 
 @kernel
 def pass_turn(game: Game) -> None:
-    """The next seat clockwise is to act (R2.4)."""
+    """Give the turn to the next seat clockwise (R2.4)."""
     game.turn = next_of(int64(game.turn), int64(game.num_players))
 
 
 @kernel
 def is_blocked(game: Game) -> bool:
-    """Boneyard empty and nobody can lay (R3.3), recognised as soon as it holds (D1)."""
+    """Whether the boneyard is empty and no seat can place a tile (R3.3); checked after every step (D1)."""
     if game.boneyard_next < game.boneyard_end:
         return False
     held = 0
@@ -197,11 +186,11 @@ def is_blocked(game: Game) -> bool:
 
 @kernel
 def draw(game: Game) -> None:
-    """Draw one tile (R3.2); the last one may show that the round is blocked (D1)."""
+    """Draw one tile (R3.2); the last one may leave the round blocked (D1)."""
     seat = int64(game.turn)
     tile = int64(game.boneyard[int64(game.boneyard_next)])
     game.boneyard_next += 1
-    # What was held so far fits nowhere; older knowledge is void, since unfit tiles drawn since may show any other pip.
+    # The hand so far fits nowhere. Older knowledge lapses: unfit tiles drawn since may show any other pip.
     game.void[seat] = open_pips(game)
     game.hands[seat] = int64(game.hands[seat]) | 1 << tile
     game.hand_sizes[seat] += 1
@@ -221,7 +210,7 @@ def place(game: Game, action: int) -> None:
     lay(game, action)
     credit = credit_of(int64(game.end_sum))
     if game.hands[seat] == 0:
-        settle_domino(game, seat, credit)  # before any look at blocks (D9)
+        settle_domino(game, seat, credit)  # takes precedence over blocks (D9)
     elif not score_placement(game, seat, credit):
         if is_blocked(game):
             settle_block(game)
@@ -231,9 +220,9 @@ def place(game: Game, action: int) -> None:
 
 @kernel
 def proceed(game: Game, action: int) -> None:
-    """Take one legal action and add its scoring events to those already noted.
+    """Take one legal action and append its scoring events to the list.
 
-    A round that ends is settled and left in phase ROUND_OVER, not dealt anew.
+    A round that ends is settled and left in phase ROUND_OVER; the next is not dealt.
     """
     game.history[int64(game.num_history)] = action
     game.num_history += 1
@@ -256,9 +245,9 @@ def play(game: Game, action: int) -> None:
 
 @kernel(inline=True)
 def play_forced(game: Game, placements: bool) -> bool:
-    """Take the forced move, if there is one (see `forced_move`); return whether there was.
+    """Take the forced move, if there is one (see `forced_move`); returns whether there was.
 
-    Scoring events of draws and passes are added to those already noted; a placement starts a new list.
+    Scoring events of draws and passes are appended to the list; a placement starts a new list.
     """
     action = forced_move(game, placements)
     if action >= DRAW:
@@ -270,7 +259,7 @@ def play_forced(game: Game, placements: bool) -> bool:
 
 @kernel
 def step(game: Game, action: int) -> None:
-    """Take one legal action and deal the next round if this one is over and the match is not."""
+    """Take one legal action; deal the next round if this one is over and the match is not."""
     play(game, action)
     if game.phase == ROUND_OVER:
         start_round(game)

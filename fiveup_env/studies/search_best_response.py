@@ -18,9 +18,8 @@ from fiveup_env.agents.protocol import AgentError, Policy, agent_name, is_policy
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.agents.search.equity import table_for, worth
 from fiveup_env.agents.search.search_agents import checked_count, checked_number
-from fiveup_env.belief.choice_model import infer, new_inferences
+from fiveup_env.belief.choice_model import infer, new_inferences, sample_likely
 from fiveup_env.belief.deal_counts import new_beliefs, new_cells, prepare
-from fiveup_env.belief.likely_worlds import sample_likely
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match

@@ -1,8 +1,8 @@
-"""The observation: one table of named sections, one writer, always from the observing seat's perspective.
+"""The observation: one table of named sections, from the perspective of the observing seat.
 
-Seats are relative: 0 is the observing seat, 1 the next clockwise, and so on; sides likewise, 0 is the own side. Most
-values are 0 or 1. The others are small counts ("codes") times a power of two named in the table, so they are exact in
-both dtypes: a float32 observation is `code * unit`, a uint8 observation is the bare code.
+Seats and sides are relative: 0 is the observing seat or its side, 1 the next clockwise, and so on. Most values are 0 or
+1. The others are small counts ("codes") times a power of two named in the table, so they are exact in both dtypes: a
+float32 observation is `code * unit`, a uint8 observation is the bare code.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 FINE_POINTS = 16
 NUM_RECENT = 8
 
-# Positions in the table `sections`. The first thirteen have one size for every number of players, so their offsets are
-# constants for the compiler; those of the last six depend on it.
+# Positions in the table `sections`. The first thirteen sections have one size for every number of players, so their
+# offsets are compile-time constants.
 (
     HAND,
     LAID,
@@ -48,9 +48,9 @@ class Section:
     Attributes:
         name: its key in the dict observation.
         shape: shape of the piece; flattened in C order in the vector.
-        unit: what one count is worth in a float observation (1 for plain 0/1 values).
-        max_code: largest count, the bound of the space is `unit * max_code`.
-        meaning: for people, with the rule it comes from.
+        unit: value of one count in a float observation (1 for plain 0/1 values).
+        max_code: largest count; the bound of the space is `unit * max_code`.
+        meaning: description for people, with its rule.
     """
 
     name: str
@@ -137,7 +137,7 @@ def sections(num_players: int) -> tuple[Section, ...]:
 
 @cache
 def offsets(num_players: int) -> np.ndarray:
-    """Start of every section in the vector, and the vector's length last, int64 [20]."""
+    """Start of every section in the vector, and last the length of the vector, int64 [20]."""
     starts = np.cumsum([0, *(section.size for section in sections(num_players))])
     starts.setflags(write=False)
     return starts.astype(np.int64)
@@ -155,10 +155,10 @@ def _repeated(num_players: int, values: Iterator[float]) -> np.ndarray:
 
 @cache
 def units(num_players: int) -> np.ndarray:
-    """What one count is worth at every index of the vector, float32 [F]."""
+    """Value of one count at every index of the vector, float32 [F]."""
     table = _repeated(num_players, (s.unit for s in sections(num_players)))
     start = offsets(num_players)
-    # Flags that stand beside a count are plain 0 or 1.
+    # Flags next to a count are plain 0 or 1.
     table[start[HAND_SIZES] : start[DRAWN]].reshape(num_players, 4)[:, 1:] = 1
     table[start[BONEYARD] + 1] = 1
     table.setflags(write=False)
@@ -175,7 +175,7 @@ def upper_bounds(num_players: int, codes: bool = False) -> np.ndarray:
 
 
 def split(vector: np.ndarray, num_players: int) -> dict[str, np.ndarray]:
-    """The named sections of observation vectors [..., F], as views of shape [..., *section.shape]."""
+    """Named sections of observation vectors [..., F], as NumPy views of shape [..., *section.shape]."""
     start = offsets(num_players)
     return {
         section.name: vector[..., start[i] : start[i + 1]].reshape(*vector.shape[:-1], *section.shape)

@@ -1,9 +1,8 @@
-"""The writer of the observation, for rows of float32 and of uint8 alike.
+"""Kernels that write the observation and the global state, in float32 and uint8.
 
-Most of the vector is 0/1 values of bit sets. They are written eight at a time, by look-up of the eight values (or
-bytes) of a set, in ascending order: what a store spills over its section is overwritten by what stands behind it, and
-the last store ends with the row. Short sections with few states (sums, hand sizes, points to go) are whole rows of a
-table. `docs/performance.md` has what was measured on the way here.
+Most of the vector is 0/1 values of bit sets. They are written eight at a time from look-up tables, in ascending order:
+each store overwrites what the one before spilled over its section, and the last store ends with the row. Short sections
+with few states (sums, hand sizes, points to go) are whole rows of a table. `docs/performance.md` has measurements.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from fiveup_env.views.observation import (
     units,
 )
 
-# Offsets of the sections of one size, and units, as constants for the compiler.
+# Offsets of the sections of one size, and units, as compile-time constants.
 _START = [int(start) for start in offsets(4)]
 _UNIT = [float(section.unit) for section in sections(4)]
 _HAND, _LAID, _ENDS, _END_SUM, _CREDITS = (_START[i] for i in (HAND, LAID, ENDS, END_SUM, CREDITS))
@@ -57,7 +56,7 @@ assert NUM_RECENT == 8, "the latest actions are one word"
 
 
 def _rows(section: int, size: int, codes: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of eight values, uint8 and float32 [n, 8], of sections that stand together, filled with zeros."""
+    """Rows of eight values, uint8 and float32 [n, 8], for adjacent sections, padded with zeros."""
     table = np.zeros((len(codes), 8), np.uint8)
     table[:, :size] = codes
     unit = np.zeros(8, np.float32)
@@ -78,7 +77,7 @@ def _sets_by_five(actions: range, inside: bool = False) -> np.ndarray:
 
     Args:
         actions: bit j is `actions[j]`.
-        inside: they are laid on a spinner's second line side, which then no longer counts (R4.5).
+        inside: they are laid on the second line side of a spinner, which then stops counting (R4.5).
     """
     changes = SUM_CHANGE[int(inside), actions].tolist()
     return np.array([sum(int((r + c) % 5 == 0) << j for j, c in enumerate(changes)) for r in range(5)], np.int64)
@@ -99,8 +98,8 @@ def unseen_tiles(game: Game, seat: int) -> int:
 def may_hold(game: Game, seat: int, other: int) -> int:
     """Set of the tiles that `other` may hold, as far as `seat` can tell from the other's last draw or pass (R3.2).
 
-    When a seat draws or passes, nothing it holds fits the layout. A drawn tile that fits is laid at once, so the bound
-    holds again as soon as the turn goes on; right after a draw that tile may be anything.
+    When a seat draws or passes, no tile it holds fits the layout. A drawn tile that fits is laid at once, so the bound
+    holds again when the turn moves on; right after a draw that tile may be anything.
     """
     tiles = unseen_tiles(game, seat)
     if game.just_drew and other == int64(game.turn):
@@ -110,7 +109,7 @@ def may_hold(game: Game, seat: int, other: int) -> int:
 
 @kernel(inline=True)
 def write_observation(game: Game, seat: int, out: np.ndarray) -> None:
-    """Write what `seat` sees into `out` [F], float32, or uint8 for bare codes; if `out` is longer, zeros behind."""
+    """Write the observation of `seat` into `out` [F], float32, or uint8 for bare codes; zeros behind if longer."""
     _, ends, spinners, _ = legal_sets(game)
     if seat != game.turn:
         ends, spinners = 0, 0
@@ -119,7 +118,7 @@ def write_observation(game: Game, seat: int, out: np.ndarray) -> None:
 
 @kernel(inline=True)
 def write_seat_to_act(game: Game, out: np.ndarray, mask: np.ndarray) -> None:
-    """Observation and mask, int8 [121], of the seat to act at once: what is legal is found once."""
+    """Write observation and mask, int8 [121], of the seat to act; the legal actions are found once."""
     leads, ends, spinners, forced = legal_sets(game)
     write_sets(mask, leads, ends, spinners, forced)
     write_sections(game, int64(game.turn), ends, spinners, out)
@@ -143,13 +142,13 @@ def write_sections(game: Game, seat: int, ends: int, spinners: int, out: np.ndar
 
 @kernel(inline=True)
 def write_tiles(row: np.ndarray, at: int, tiles: int) -> None:
-    """28 values, 1 for each tile of a set; spills zeros over the four behind."""
+    """Write 28 values, 1 for each tile of a set; spills zeros over the next four."""
     store_set(row, at, tiles, 4)
 
 
 @kernel(inline=True)
 def write_table(game: Game, seat: int, out: np.ndarray) -> int:
-    """Own and laid tiles, single ends, spinners, the sum of the counted ends; returns the pips of terminal spinners."""
+    """Write own and laid tiles, single ends, spinners and end sum; returns the pips of terminal spinners."""
     states = 0
     for pip in range(7):
         states |= 1 << 7 * int64(game.spinners[pip]) + pip
@@ -163,7 +162,7 @@ def write_table(game: Game, seat: int, out: np.ndarray) -> int:
 
 @kernel(inline=True)
 def write_credits(game: Game, seat: int, ends: int, spinners: int, inside: int, out: np.ndarray) -> None:
-    """For every legal placement the display points that its own credit would bring now, 0 if it would overshoot.
+    """Write the display points of every legal placement's own credit now, 0 if it would overshoot.
 
     For a last tile this is the placement part of the domino event only (R7.4): the rest is hidden (R5.2, R6.1).
     """
@@ -193,20 +192,20 @@ _INVERSE = np.array([0] + [-(-256 // n) for n in range(1, MAX_PLAYERS + 1)], np.
 
 @kernel(inline=True)
 def write_recent(game: Game, me: int, out: np.ndarray) -> None:
-    """The latest actions, newest first, eight bytes of a word at once.
+    """Write the latest actions, newest first, eight bytes of a word at once.
 
-    Who acted is counted back from whose turn it is: only a draw keeps it.
+    The seats are counted back from the seat to act: every action but a draw moves the turn.
     """
     players, count = int64(game.num_players), int64(game.num_history)
     actions = newest_first(game.history, count)
     there = BYTES if count >= 8 else BYTES & (1 << 8 * count) - 1
-    # Bytes are below 128, so nothing carries over: 1 where the action was no draw.
+    # Bytes are below 128, so nothing carries over: 1 where the action was not a draw.
     moved = (actions ^ BYTES * DRAW) + BYTES * 127 >> 7 & BYTES
-    # The seat to act relative to the observing one; it stays with who acted last once the round is over.
+    # The seat to act relative to the observing one; after the round it is the seat that acted last.
     seat = int64(game.turn) - me + 2 * players
     if game.phase != PLAYING:
         seat += moved & 1
-    # Times 0x0101.., bytes become their sums so far: how often the turn went on since; 12 keeps what is left positive.
+    # Times 0x0101.., bytes become running sums: turn changes since then; 12 keeps the differences positive.
     turns = BYTES * int(seat + 12) - moved * BYTES
     even, odd = turns & 0x00FF00FF00FF00FF, turns >> 8 & 0x00FF00FF00FF00FF
     inverse = _INVERSE[players]
@@ -218,12 +217,12 @@ def write_recent(game: Game, me: int, out: np.ndarray) -> None:
 
 @kernel(inline=True)
 def write_seats(game: Game, me: int, out: np.ndarray) -> int:
-    """By relative seat: tiles that each other may hold, hand sizes, tiles drawn; returns where the row goes on."""
+    """Write tiles that each other seat may hold, hand sizes and tiles drawn, by relative seat; returns the end."""
     players = int64(game.num_players)
     at = _MAY_HOLD + 28 * (players - 1)
     seat, drawn = me, 0
     for relative in range(MAX_PLAYERS):
-        # A fixed number of rounds, so that the compiler unrolls them.
+        # A fixed number of iterations, so that the compiler unrolls them.
         if relative < players:
             if relative > 0:
                 write_tiles(out, _MAY_HOLD + 28 * (relative - 1), may_hold(game, me, seat))
@@ -239,9 +238,9 @@ def write_seats(game: Game, me: int, out: np.ndarray) -> int:
 
 @kernel(inline=True)
 def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
-    """Display points every side misses, own side first: a count (255 and more look alike), and one-hot near 0.
+    """Write the display points that every side misses, own side first: a count (at most 255), and one-hot near 0.
 
-    The relative seat of the opener stands behind, the last of the row. Returns the row's length.
+    The relative seat of the opener follows, last in the row. Returns the length of the row.
     """
     players, sides, side = int64(game.num_players), int64(game.num_sides), side_of(game, me)
     counts, near, fine = 0, at + sides, 0
@@ -256,7 +255,7 @@ def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
             store_set(out, near + FINE_POINTS * relative, fine, 2)
     opener = int64(game.opener) - me
     opener += players & opener >> 63
-    # The last eight values of the row: the end of the last section but one, and the opener.
+    # The last eight values of the row: the end of the section before last, and the opener.
     end = near + FINE_POINTS * sides + players
     store_bits(out, end - 8, fine >> 8 + players | 1 << 8 - players + opener)
     return end
@@ -264,10 +263,10 @@ def write_sides(game: Game, me: int, out: np.ndarray, at: int) -> int:
 
 @kernel
 def write_state(game: Game, out: np.ndarray) -> None:
-    """The whole truth, from the perspective of the seat to act, float32 [28 * (n + 1) + F].
+    """Write the global state from the perspective of the seat to act, float32 [28 * (n + 1) + F].
 
-    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 + its place in the drawing order
-    (in 32nds; 0 elsewhere), then the observation of the seat to act.
+    First all hands by relative seat (n * 28), then for each tile of the boneyard 1 + its place in the drawing order (in
+    32nds; 0 elsewhere), then the observation of the seat to act.
     """
     players, me = int64(game.num_players), int64(game.turn)
     at = 28 * players
@@ -282,6 +281,6 @@ def write_state(game: Game, out: np.ndarray) -> None:
 
 @entry
 def write_states(games: np.ndarray, out: np.ndarray) -> None:
-    """Global states of records [N], all of one number of players, into `out` float32 [N, 28 * (n + 1) + F]."""
+    """Write global states of records [N] with n players each into `out`, float32 [N, 28 * (n + 1) + F]."""
     for i in range(len(games)):
         write_state(games[i], out[i])

@@ -1,14 +1,14 @@
 """Reward schemes by name. All are per side; partners get the same.
 
-| name     | what                                                                           | sum over an episode     |
+| name     | reward                                                                         | sum over an episode     |
 |----------|--------------------------------------------------------------------------------|-------------------------|
-| `win`    | at the end: +1 winner, -1 loser; three players +1, -1/2, -1/2                  | that                    |
+| `win`    | at the end: +1 winner, -1 loser; three players +1, -1/2, -1/2                  | the same                |
 | `points` | every accepted event: own points minus the others' mean, display points / 61   | final lead / 61         |
 | `equity` | change of (b - a) / (a + b); a, b: points to go of the own and best other side | its end minus its start |
 
-`win` and `points` are zero-sum. `equity` is potential-based shaping (Ng, Harada, Russell, 1999) of the match end: a
-side that wins ends at +1 and every other at -1, so from an even start a match sums to exactly +1 or -1 (three players:
-+1, -1, -1). With `episode="round"` the end of `win` is the end of the round: its winner by D8 and R8.5 gets +1, a tie
+`win` and `points` are zero-sum. `equity` is potential-based shaping (Ng, Harada, Russell, 1999) of the match end: the
+winning side ends at +1 and every other at -1, so from an even start a match sums to exactly +1 or -1 (three players:
++1, -1, -1). With `episode="round"`, `win` is paid at the end of the round: its winner by D8 and R8.5 gets +1, a tie
 gives 0 to all.
 """
 
@@ -40,17 +40,18 @@ def reward_index(name: str) -> int:
 
 @kernel(inline=True)
 def scores_of(game: Game) -> tuple[int, int, int]:
-    """Raw scores by side; the third is 0 where there are two."""
+    """Raw scores by side; 0 for an unused third side."""
     return int64(game.scores[0]), int64(game.scores[1]), int64(game.scores[2])
 
 
 @kernel
 def standing(own: int, other: int, third: int, target: int, sides: int, scheme: int) -> float:
-    """Standing of a side by scheme POINTS or EQUITY at these raw scores; rewards are differences of it.
+    """Standing of a side by scheme POINTS or EQUITY at these raw scores; rewards are its differences.
 
     Args:
         own: score of the side.
-        other, third: scores of the others; with two sides `third` is not looked at.
+        other, third: scores of the others; `third` is ignored with two sides.
+        target, sides, scheme: of the match.
     """
     if scheme == POINTS:
         others = other + third if sides == 3 else other
@@ -65,7 +66,7 @@ def standing(own: int, other: int, third: int, target: int, sides: int, scheme: 
 def changes(
     before: tuple[int, int, int], now: tuple[int, int, int], target: int, sides: int, scheme: int
 ) -> tuple[float, float, float]:
-    """What a change of the raw scores is worth to every side by POINTS or EQUITY; 0 for a third that is none."""
+    """Reward of every side for a change of the raw scores, by POINTS or EQUITY; 0 for an unused third side."""
     gained = (
         standing(now[0], now[1], now[2], target, sides, scheme)
         - standing(before[0], before[1], before[2], target, sides, scheme),
@@ -81,7 +82,7 @@ def changes(
 
 @kernel
 def win_rewards(winner: int, sides: int) -> tuple[float, float, float]:
-    """The end of `win`: +1 for the winning side, the others share -1; nothing without a winner or to a third none."""
+    """Final reward by `win`: +1 for the winning side, the others share -1. All zero if there is no winner."""
     if winner < 0:
         return 0.0, 0.0, 0.0
     lost = -1.0 / (sides - 1)

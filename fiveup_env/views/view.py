@@ -1,6 +1,6 @@
-"""The public view of one seat: the only thing an agent gets.
+"""The view of one seat: a copy of the match record with everything erased that the seat cannot know.
 
-A view is a copy of the match's record in which everything the seat cannot know is erased, so an agent cannot leak.
+Agents get nothing else, so they cannot leak hidden information.
 """
 
 from __future__ import annotations
@@ -40,12 +40,7 @@ def _hide_all(games: np.ndarray, seats: np.ndarray) -> None:
 
 
 @entry
-def _look(
-    games: np.ndarray,
-    seats: np.ndarray,
-    out: np.ndarray,
-    masks: np.ndarray,
-) -> None:
+def _look(games: np.ndarray, seats: np.ndarray, out: np.ndarray, masks: np.ndarray) -> None:
     for i in range(len(games)):
         game, seat = games[i], int64(seats[i])
         write_observation(game, seat, out[i])
@@ -65,15 +60,15 @@ def _may_hold(games: np.ndarray, seat: int, other: int) -> int:
 
 
 class Views:
-    """Views of many matches of one number of players, one seat each.
+    """Views of many matches with one number of players, one seat each.
 
     Attributes:
-        games: records [N] (dtype `GAME`) without what the seats cannot know.
+        games: records [N] (dtype `GAME`), hidden fields erased.
         seats: the seat that looks, int64 [N].
     """
 
     def __init__(self, games: np.ndarray, seats: Sequence[int] | np.ndarray) -> None:
-        """Copies the records and erases what the seats cannot know."""
+        """Copy the records and erase hidden fields."""
         self.games = copy_games(games)
         self.seats = np.array(seats, np.int64)
         _hide_all(self.games, self.seats)
@@ -90,7 +85,7 @@ class Views:
         return int(self.games["num_players"][0]) if len(self.games) else MAX_PLAYERS
 
     def observe(self, dtype: type = np.float32) -> tuple[np.ndarray, np.ndarray]:
-        """Observations [N, F] in `dtype` (float32, or uint8 for bare codes) and masks int8 [N, 121].
+        """Return observations [N, F] in `dtype` (float32, or uint8 for bare codes) and masks, int8 [N, 121].
 
         The mask of a seat that is not to act is all zero.
         """
@@ -101,7 +96,7 @@ class Views:
         return out, masks
 
     def history(self, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Public events int16 [N, length, 3] and their mask int8 [N, length]; see `write_history`."""
+        """Return public events, int16 [N, length, 3], and their mask, int8 [N, length]; see `write_history`."""
         out = np.zeros((len(self), length, 3), np.int16)
         masks = np.zeros((len(self), length), np.int8)
         _history(self.games, self.seats, out, masks)
@@ -109,14 +104,14 @@ class Views:
 
 
 class View:
-    """What one seat sees of a match.
+    """View of one seat of a match.
 
-    `game` is the record without what the seat cannot know: other hands are empty (their sizes are in
-    `hand_sizes`), the boneyard's order and the seed are erased.
+    `game` is the record with hidden fields erased: other hands are empty (their sizes are in `hand_sizes`), and so are
+    the order of the boneyard and the seed.
     """
 
     def __init__(self, game: Game, seat: int) -> None:
-        """Copies the record and erases what the seat cannot know."""
+        """Copy the record and erase hidden fields."""
         if not 0 <= seat < int(game["num_players"]):
             raise ValueError(f"seat must be from 0 to {int(game.num_players) - 1}, not {seat!r}")
         self.seat = seat
@@ -125,12 +120,12 @@ class View:
 
     @classmethod
     def of(cls, match: Match, seat: int | None = None) -> View:
-        """The view of `seat` (default: the seat to act) of a match."""
+        """Return the view of `seat` (default: the seat to act) of a match."""
         return cls(match.game, match.turn if seat is None else seat)
 
     @property
     def game(self) -> Game:
-        """The record without what the seat cannot know."""
+        """The record with hidden fields erased."""
         return self._match.game
 
     @property
@@ -170,7 +165,7 @@ class View:
 
     @property
     def layout(self) -> Layout:
-        """What lies on the table."""
+        """Layout of the tiles on the table."""
         return self._match.layout
 
     @property
@@ -185,7 +180,7 @@ class View:
 
     @property
     def last_round(self) -> dict[str, object] | None:
-        """How the last settled round ended, with the hands that were shown (D5); see `Match.last_round`."""
+        """Result of the last settled round, with the hands then shown (D5); see `Match.last_round`."""
         return self._match.last_round
 
     def may_hold(self, other: int) -> tuple[Tile, ...]:
@@ -202,11 +197,11 @@ class View:
         return mask if self.turn == self.seat else np.zeros_like(mask)
 
     def observation(self) -> np.ndarray:
-        """The observation vector, float32 [F]."""
+        """Observation vector, float32 [F]."""
         return self.views.observe()[0][0]
 
     def sections(self) -> dict[str, np.ndarray]:
-        """The observation by section name."""
+        """Observation by section name."""
         return split(self.observation(), self.num_players)
 
     def __eq__(self, other: object) -> bool:

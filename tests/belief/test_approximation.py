@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from fiveup_env.agents.baselines import Greedy
-from fiveup_env.belief.approximation import LikelyHands
-from fiveup_env.belief.belief_section import belief_writer, beliefs_of
-from fiveup_env.belief.choice_model import infer, new_inferences
+from fiveup_env.belief.belief_section import LikelyHands, belief_writer, beliefs_of
+from fiveup_env.belief.choice_model import infer, likelihood, new_inferences
 from fiveup_env.belief.exact_belief import Belief
-from fiveup_env.belief.likely_worlds import likelihood
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import tile_index

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fiveup_env.belief.choice_model import APPEAL, INFERENCE, MOST_POINTS, infer, new_inferences
+from fiveup_env.belief.choice_model import (
+    APPEAL,
+    INFERENCE,
+    MOST_POINTS,
+    infer,
+    likelihood,
+    new_inferences,
+    sample_likely,
+)
 from fiveup_env.belief.deal_counts import new_beliefs, new_cells, prepare
-from fiveup_env.belief.likely_worlds import likelihood, sample_likely
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.actions import DRAW, decode
 from fiveup_env.rules.match import Match

@@ -10,10 +10,9 @@ import numba
 import numpy as np
 import pytest
 
-from fiveup_env.belief import marginals
-from fiveup_env.belief.belief_section import beliefs_of
+from fiveup_env.belief import belief_section
+from fiveup_env.belief.belief_section import Marginals, beliefs_of
 from fiveup_env.belief.exact_belief import Belief
-from fiveup_env.belief.marginals import Marginals
 from fiveup_env.jit.compilation import JIT_DISABLED
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import GAME, Variant
@@ -104,7 +103,7 @@ def test_a_small_deal_by_hand() -> None:
 def test_cells_grow_until_they_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     games, seats = some(4, scaled(30, 0.3))
     wanted = one_by_one(games, seats)
-    monkeypatch.setattr(marginals, "FEW_CELLS", 1)
+    monkeypatch.setattr(belief_section, "FEW_CELLS", 1)
     writer, seen = Marginals(), np.empty_like(wanted)
     assert writer._cells.shape == (1, 1)
     writer.write(games, seats, seen)
@@ -116,7 +115,7 @@ def test_cells_grow_until_they_are_enough(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("count", [1, 2, 31])
 def test_threads_do_not_change_a_bit(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     games, seats = some(3, count)
-    monkeypatch.setattr(marginals, "FEW_CELLS", 64)
+    monkeypatch.setattr(belief_section, "FEW_CELLS", 64)
     seen, again = np.zeros((2, count, 3, 28), np.float32)
     Marginals().write(games, seats, seen)
     writer = Marginals(threads=2)

@@ -33,8 +33,7 @@ from fiveup_env.agents.network.outlook_features import Outlook
 from fiveup_env.agents.network.placement_features import Placements, num_features
 from fiveup_env.agents.protocol import AgentError, Policy, drawn
 from fiveup_env.agents.search.equity import shipped_table
-from fiveup_env.belief.belief_section import LIKELY, beliefs_of
-from fiveup_env.belief.marginals import belief_shape
+from fiveup_env.belief.belief_section import LIKELY, belief_shape, beliefs_of
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views

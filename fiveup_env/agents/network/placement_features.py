@@ -41,7 +41,7 @@ from numpy import int64
 
 from fiveup_env.agents.network.laying import ANY_POINTS, points_now
 from fiveup_env.agents.network.outlook_features import OUTLOOK_SCRATCH, Outlook, num_outlook, write_outlook
-from fiveup_env.belief.marginals import belief_shape
+from fiveup_env.belief.belief_section import belief_shape
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import (
     ACTION_TILE,

@@ -22,9 +22,8 @@ from fiveup_env.agents.baseline_kernels import HEURISTIC, RANDOM, choose, decisi
 from fiveup_env.agents.heuristic import WEIGHTS, rate
 from fiveup_env.agents.search.endgame import solvable, solve
 from fiveup_env.agents.search.equity import worth
-from fiveup_env.belief.choice_model import Inference, infer
+from fiveup_env.belief.choice_model import Inference, infer, sample_likely
 from fiveup_env.belief.deal_counts import BeliefRecord, prepare
-from fiveup_env.belief.likely_worlds import sample_likely
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.random import mix, stream
