@@ -1,4 +1,4 @@
-"""What a user of the wheel gets without any extra: run by .ci/run in a clean environment, outside of the repository."""
+"""Check a wheel installed without extras. `.ci/run` runs this in a clean environment outside of the repository."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
-# What the package asks for, and what that asks for. Whoever adds a line here makes every user install it.
+# Direct and indirect dependencies. Every user installs each package listed here.
 OWN = {"gymnasium", "numba", "numpy", "pettingzoo", "pydantic", "pyyaml", "rich", "safetensors", "typer"}
 THEIRS = {
     *("annotated-doc", "annotated-types", "click", "cloudpickle", "colorama", "exceptiongroup", "farama-notifications"),
@@ -17,7 +17,7 @@ THEIRS = {
 
 
 def command(*words: str, code: int = 0) -> str:
-    """What a command line prints; it must end with this exit code and without a traceback."""
+    """Run a command line, check its exit code and that there is no traceback; return its output."""
     done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
@@ -26,17 +26,14 @@ def command(*words: str, code: int = 0) -> str:
 
 installed = {found.metadata["Name"].lower().replace("_", "-") for found in distributions()} - {"fiveup-env"}
 assert installed >= OWN, OWN - installed
-assert installed <= OWN | THEIRS, f"more than before comes with the wheel: {installed - OWN - THEIRS}"
+assert installed <= OWN | THEIRS, f"the wheel installs unexpected packages: {installed - OWN - THEIRS}"
 size = sum(file.stat().st_size for file in Path(sys.prefix).rglob("*") if file.is_file() and not file.is_symlink())
 print(f"{len(installed)} packages, {size / 1e6:.0f} MB: {', '.join(sorted(installed))}")
 
 import gymnasium
 
 import fiveup_env
-from fiveup_env import Match, fiveup_v0
-from fiveup_env.agents import load
-from fiveup_env.rendering.scene_svg import board_svg
-from fiveup_env.testing import check_agent
+from fiveup_env import Match, board_svg, check_agent, fiveup_v0, load
 
 package = Path(fiveup_env.__file__).parent
 assert package.is_relative_to(sys.prefix), package
@@ -55,6 +52,6 @@ command("fiveup", "evaluate", "heuristic", "greedy", "--players", "2", "--matche
 record = sorted(Path("records").glob("*.jsonl"))[0]
 command("fiveup", "replay", str(record), "--quiet", "--html", "match.html")
 assert Path("match.html").read_text(encoding="utf-8").startswith("<!")
-told = command("fiveup", "train", "smoke", "--out", "run", code=2)
-assert "pip install 'fiveup-env[train]'" in told, told
+message = command("fiveup", "train", "smoke", "--out", "run", code=2)
+assert "pip install 'fiveup-env[train]'" in message, message
 print(f"{sum(1 for _ in package.rglob('*'))} files; environments, agents, records, pages and messages work")

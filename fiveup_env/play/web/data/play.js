@@ -1,11 +1,11 @@
 "use strict";
-// The key of the seat stands in the address behind "#", which no server log and no other site gets to see.
+// The key of the seat follows the "#" of the address, which servers do not log and other sites cannot read.
 const key = location.hash.slice(1);
 const at = id => document.getElementById(id);
 const PACES = [[2, "slow"], [0.8, "normal"], [0.25, "fast"], [0, "at once"]];
 let state = null, chosen = null, best = null, asking = false, retry = 0;
 
-// talking to the server
+// requests
 
 async function ask(path, body) {
   const options = { headers: { Authorization: `Bearer ${key}` }, cache: "no-store" };
@@ -16,8 +16,8 @@ async function ask(path, body) {
   }
   const answer = await fetch(`api/${path}`, options);
   if (answer.ok) return answer;
-  const told = await answer.json().catch(() => ({ error: `the server answers ${answer.status}` }));
-  throw Object.assign(new Error(told.error), { status: answer.status });
+  const failure = await answer.json().catch(() => ({ error: `the server answers ${answer.status}` }));
+  throw Object.assign(new Error(failure.error), { status: answer.status });
 }
 
 async function send(path, more) {
@@ -37,12 +37,12 @@ async function send(path, more) {
 async function refresh() {
   try {
     take(await (await ask("state")).json());
-  } catch (error) { /* `follow` tells of it */ }
+  } catch (error) { /* `follow` reports it */ }
 }
 
 async function follow() {
   for (;;) {
-    // A hidden tab does not keep a connection waiting: browsers allow few of them, and many tabs may be open.
+    // A hidden tab holds no open request: browsers limit connections per site, and many tabs may be open.
     if (document.hidden && state) await new Promise(done => document.addEventListener("visibilitychange", done, { once: true }));
     try {
       take(await (await ask(`state?after=${state ? state.version : 0}`)).json());
@@ -93,14 +93,14 @@ function draw() {
   drawOthers();
   drawLog();
   at("status").textContent = status();
-  at("sum").textContent = state.board.svg ? `ends ${state.end_sum} · boneyard ${state.boneyard} · round ${state.round}` : `no tile laid · round ${state.round}`;
+  at("sum").textContent = state.board.svg ? `ends ${state.end_sum} · boneyard ${state.boneyard} · round ${state.round}` : `no tile placed · round ${state.round}`;
   at("next").hidden = state.phase !== "next";
   at("hint").disabled = !state.can_hint;
   at("undo").hidden = !state.practice;
   at("undo").disabled = !state.can_undo;
   at("replay").hidden = at("record").hidden = state.phase !== "over";
   at("pace").value = String(state.pace);
-  if (state.error) trouble(`${state.error}. Begin a new match.`);
+  if (state.error) trouble(`${state.error}. Start a new match.`);
   else if (state.warning) trouble(state.warning);
   if (state.phase === "next") at("next").focus({ preventScroll: true });
 }
@@ -109,10 +109,10 @@ function status() {
   const line = state.log.length ? state.log[state.log.length - 1] : null;
   if (state.phase === "over") return `The match is over: ${sideName(state.winner)} wins with exactly ${state.target} points.`;
   if (state.phase === "next") return `The round is over: ${line.text}. All hands are shown.`;
-  if (state.phase === "error") return "An agent cannot go on.";
+  if (state.phase === "error") return "An agent has failed.";
   if (!state.your_turn) return `${called(state.turn)} is to act.`;
   if (chosen === null) return "Your turn: choose a tile.";
-  return "Where does it go?";
+  return "Choose a place for the tile.";
 }
 
 function sideName(side) {
@@ -154,7 +154,7 @@ function drawHand() {
     button.disabled = options.length === 0;
     button.setAttribute("aria-label", `${held[0]} ${held[1]}`);
     button.setAttribute("aria-pressed", String(chosen !== null && same(chosen, held)));
-    button.title = options.length ? `${number + 1}: ${options.map(option => option.text).join("; ")}` : "cannot be laid now";
+    button.title = options.length ? `${number + 1}: ${options.map(option => option.text).join("; ")}` : "cannot be placed now";
     button.classList.toggle("best", best !== null && same(best, held));
     return button;
   }));
@@ -186,7 +186,7 @@ function trouble(text) {
   at("trouble").hidden = text === "";
 }
 
-// what a person does
+// actions of a person
 
 function choose(held) {
   if (!state.your_turn) return;
@@ -207,18 +207,18 @@ async function hint() {
   if (!state || !state.can_hint || asking) return;
   const answer = await send("hint", {});
   if (!answer) return;
-  const told = await answer.json();
-  const ranked = Object.entries(told.values || told.probabilities || {}).sort((a, b) => b[1] - a[1]);
-  const columns = [["values", "chance to win", told.win ? v => `${(100 * v).toFixed(1)}%` : v => v.toFixed(2)], ["probabilities", "the policy's choice", v => `${(100 * v).toFixed(0)}%`]].filter(([key]) => told[key]);
+  const thought = await answer.json();
+  const ranked = Object.entries(thought.values || thought.probabilities || {}).sort((a, b) => b[1] - a[1]);
+  const columns = [["values", "chance to win", thought.win ? v => `${(100 * v).toFixed(1)}%` : v => v.toFixed(2)], ["probabilities", "policy", v => `${(100 * v).toFixed(0)}%`]].filter(([key]) => thought[key]);
   const table = make("table"), head = table.insertRow();
   for (const text of ["placement", ...columns.map(column => column[1])]) head.append(make("th", {}, text));
   ranked.forEach(([action], number) => {
     const row = table.insertRow();
     row.className = number ? "" : "best";
-    row.insertCell().textContent = told.names[action];
-    for (const [key, , show] of columns) Object.assign(row.insertCell(), { className: "number", textContent: show(told[key][action]) });
+    row.insertCell().textContent = thought.names[action];
+    for (const [key, , show] of columns) Object.assign(row.insertCell(), { className: "number", textContent: show(thought[key][action]) });
   });
-  at("advice").replaceChildren(make("h2", {}, "Hint"), ...(ranked.length ? [table] : []), ...(told.note ? [make("p", {}, told.note)] : []));
+  at("advice").replaceChildren(make("h2", {}, "Hint"), ...(ranked.length ? [table] : []), ...(thought.note ? [make("p", {}, thought.note)] : []));
   const first = ranked.length && state.options.find(option => option.action === Number(ranked[0][0]));
   best = first ? first.tile : null;
   drawHand();
