@@ -1,9 +1,8 @@
-"""The baseline policies as kernels, and whole games played inside compiled code.
+"""The baseline policies as kernels, and playouts with them.
 
-`random`, `greedy` and `heuristic` look at nothing but the acting seat's hand and what is public, so they may be given
-a full record. Their random numbers are counter-based, as the deal's are, but from seeds of their own: a decision's key
-depends on (policy seed, round, number of actions in it) and on nothing else, so a match goes the same way alone, in
-any batch, and in compiled code.
+`random`, `greedy` and `heuristic` read only the hand of the seat to act and public facts, so they may be given a full
+record. The key of a decision depends only on (policy seed, round, number of actions in it), so a match is the same
+alone, in any batch, and in compiled code.
 """
 
 from __future__ import annotations
@@ -24,31 +23,31 @@ from fiveup_env.rules.turn import draw_or_pass, end_placements, play, spinner_pl
 
 RANDOM, GREEDY, HEURISTIC = 0, 1, 2
 KERNEL_AGENTS = {"random": RANDOM, "greedy": GREEDY, "heuristic": HEURISTIC}
-POLICY = np.uint64(0x504F4C4943593631)  # so that a policy seed equal to the deal's gives other numbers
+POLICY = np.uint64(0x504F4C4943593631)  # keeps policy and deal apart if their seeds are equal
 
 
 @kernel
 def round_key(seed: int, game: Game) -> int:
-    """What the decision keys of this round are made from."""
+    """Random bits that the decision keys of this round derive from."""
     return stream(np.uint64(seed) ^ POLICY, game.round_number)
 
 
 @kernel
 def decision_key(key_of_round: int, game: Game) -> int:
-    """64 random bits for the decision at hand; nobody else acts at this point of the round."""
+    """64 random bits for the next action of the round."""
     return mix(np.uint64(key_of_round) + np.uint64(game.num_history) * GOLDEN)
 
 
 @entry
 def decision_keys(games: np.ndarray, seeds: np.ndarray, keys: np.ndarray) -> None:
-    """Write the key of the decision that is due in every match: `seeds` of the policies and `keys` are uint64 [N]."""
+    """Write the decision key of every match; `seeds` of the policies and `keys` are uint64 [N]."""
     for i in range(len(games)):
         keys[i] = decision_key(round_key(seeds[i], games[i]), games[i])
 
 
 @kernel
 def pick(key: int, n: int) -> int:
-    """A uniform integer from 0 to n - 1 (n up to 2**32), from the key itself; one in 2**32 / n keys is hashed on."""
+    """A uniform integer from 0 to n - 1 (n up to 2**32) from the bits of the key, which is rarely hashed again."""
     product = int64(np.uint64(key) >> S32) * n
     rest = product & LOW_32
     if rest < n and rest < TWO_32 % n:
@@ -58,8 +57,8 @@ def pick(key: int, n: int) -> int:
 
 @kernel
 def random_action(game: Game, key: int) -> int:
-    """A uniformly random legal action; the match must be going on."""
-    # As `nth_legal` of `count_legal`, but what is legal is found once.
+    """A uniformly random legal action; the round must not be over."""
+    # Like `nth_legal(pick(count_legal))`, but the legal sets are computed once.
     seat = int64(game.turn)
     if game.num_laid == 0:
         return nth_bit(int64(game.hands[seat]), pick(key, int64(game.hand_sizes[seat])))
@@ -75,7 +74,7 @@ def random_action(game: Game, key: int) -> int:
 
 @kernel
 def greedy_worth(game: Game, seat: int, action: int) -> int:
-    """What greedy thinks of a placement: its credit now, an overshoot below nothing; ties by the heavier tile."""
+    """Greedy's rating of a placement: its credit (an overshoot counts less than zero), then the pips of the tile."""
     credit = credit_of(end_sum_after(game, action))
     if int64(game.scores[side_of(game, seat)]) + credit > int64(game.target):
         credit = -1
@@ -84,9 +83,9 @@ def greedy_worth(game: Game, seat: int, action: int) -> int:
 
 @kernel
 def greedy_action(game: Game) -> int:
-    """The placement of most points now, never an overshoot (R6.1) where another is legal, ties by heavier tile.
+    """The placement with the most points now; an overshoot (R6.1) only if nothing else is legal.
 
-    Equal tiles go by the lowest action id. Draws and passes are forced (R3.2).
+    Ties go to the heavier tile, then to the lowest action id. Draws and passes are forced (R3.2).
     """
     forced = draw_or_pass(game)
     if forced >= 0:
@@ -113,7 +112,7 @@ def _best(game: Game, seat: int, first: int, bits: int, best: int) -> int:
 
 @kernel
 def choose(game: Game, policy: int, key: int) -> int:
-    """Action of kernel policy RANDOM, GREEDY or HEURISTIC for the seat to act, given the decision's key."""
+    """Action of the kernel policy RANDOM, GREEDY or HEURISTIC for the seat to act, given the decision key."""
     if policy == GREEDY:
         return greedy_action(game)
     return heuristic_action(game, WEIGHTS) if policy == HEURISTIC else random_action(game, key)
@@ -121,24 +120,24 @@ def choose(game: Game, policy: int, key: int) -> int:
 
 @entry
 def choose_many(games: np.ndarray, policy: int, keys: np.ndarray, actions: np.ndarray) -> None:
-    """`choose` for every match: `keys` uint64 [N], writes `actions` int64 [N], -1 where the match is over."""
+    """`choose` for every match: reads `keys` uint64 [N], writes `actions` int64 [N], -1 if the match is over."""
     for i in range(len(games)):
         actions[i] = choose(games[i], policy, keys[i]) if games[i].phase == PLAYING else -1
 
 
 @kernel
 def play_out_round(game: Game, policies: np.ndarray, key_of_round: int) -> None:
-    """Play to the end of the round (or match) with a kernel policy per seat."""
+    """Play to the end of the round or match with one kernel policy per seat."""
     while game.phase == PLAYING:
         play(game, choose(game, policies[int64(game.turn)], decision_key(key_of_round, game)))
 
 
 @entry
 def rollout(games: np.ndarray, policies: np.ndarray, seeds: np.ndarray, max_rounds: int) -> None:
-    """Play matches to their end, or for `max_rounds` more rounds (0: no limit), inside compiled code.
+    """Play matches to their end or for `max_rounds` more rounds (0: no limit).
 
     Args:
-        games: records [N], played on in place.
+        games: records [N], changed in place.
         policies: kernel policy per seat, int64 [4] (RANDOM, GREEDY, HEURISTIC).
         seeds: seeds of the policies, uint64 [N].
     """

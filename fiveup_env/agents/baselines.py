@@ -1,4 +1,4 @@
-"""The policies that need no search and nothing learned at run time: `random`, `greedy` and `heuristic`."""
+"""The policies `random`, `greedy` and `heuristic`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fiveup_env.views.view import Views
 
 
 class KernelPolicy(Policy):
-    """A policy whose rule is a kernel, so that whole matches of it can be played inside compiled code."""
+    """A policy that is a kernel, so compiled code can play whole matches with it."""
 
     kernel: int
 
@@ -29,10 +29,10 @@ class Random(KernelPolicy):
 
 
 class Greedy(KernelPolicy):
-    """Most points now; never a placement that overshoots where another is legal (R6.1); ties by the heavier tile.
+    """The placement with the most points now; an overshoot (R6.1) only if nothing else is legal.
 
-    It weighs the placement's own credit alone: what a last tile adds by the domino settlement (R7) is hidden from it.
-    Equal tiles go by the lowest action id, so it has no chance in it.
+    It counts the credit only, without the domino settlement (R7). Ties go to the heavier tile, then to the lowest
+    action id, so it is deterministic.
     """
 
     kernel = GREEDY
@@ -40,10 +40,9 @@ class Greedy(KernelPolicy):
 
 
 class Heuristic(KernelPolicy):
-    """The placement of greatest worth, linear in a few things that anybody at the table can count.
+    """The placement with the highest rating, linear in eight features (see `agents.heuristic`).
 
-    Points now, the own tiles that then fit, what the next player may score, and some more: see `agents.heuristic`.
-    Equal placements go by the lowest action id, so it has no chance in it.
+    Ties go to the lowest action id, so it is deterministic.
     """
 
     kernel = HEURISTIC

@@ -1,8 +1,7 @@
-"""The kernel policy `heuristic`: a linear worth of placements in a few features that anybody at the table can count.
+"""The kernel policy `heuristic`: it rates placements linearly in eight features of the seat's view.
 
-Beside its own credit a placement is judged by what it leaves: how many of the own tiles then fit, and how likely the
-next player can score on it. The weights, one row for each number of players, are fitted by
-`training/heuristic_weights.py` to the values that `pimc` gives the placements of positions from its own play.
+The features cover the credit of a placement and the layout that it leaves. `training/heuristic_weights.py` fits the
+weights, one row per number of players, to the values that `pimc` gives the placements of positions from self-play.
 """
 
 from __future__ import annotations
@@ -12,36 +11,30 @@ import numpy as np
 from fiveup_env.agents.heuristic_weights import FITTED
 from fiveup_env.jit.bits import count_bits, lowest_bit
 from fiveup_env.jit.compilation import int64, kernel
-from fiveup_env.rules.actions import (
-    ACTION_PIP,
-    ACTION_TILE,
-    DRAW,
-    LAY_DOUBLE,
-    LAY_SPINNER,
-)
+from fiveup_env.rules.actions import ACTION_PIP, ACTION_TILE, DRAW, LAY_DOUBLE, LAY_SPINNER
 from fiveup_env.rules.layout import ENDS_ADDED, ENDS_TAKEN, SPINNER_STEP, SUM_CHANGE, end_sum_after
 from fiveup_env.rules.record import MAX_PLAYERS, ONE_ARM, TERMINAL, Game
-from fiveup_env.rules.scoring import credit_of, side_of
+from fiveup_env.rules.scoring import credit_of, next_of, side_of
 from fiveup_env.rules.tiles import DOUBLES, LOW, NUM_TILES, PIPS, TILES_WITH, pip_sum
 from fiveup_env.rules.turn import draw_or_pass, end_placements, spinner_placements
-from fiveup_env.views.observation_kernels import unseen_tiles
+from fiveup_env.views.observation_kernels import may_hold, unseen_tiles
 
 FEATURES = ("credit", "overshoot", "double", "fits", "threat", "threat_sum", "late_pips", "sum")
-"""Of a placement, in order; points are display points:
+"""Features of a placement, in order. Points are display points; "after" means on the layout after the placement.
 
-- credit: points it brings, with the expected settlement if it goes out (R7); an exact hit counts 61 more (R6.2)
-- overshoot: 1 if its credit would be discarded (R6.1)
+- credit: points, with the expected settlement if it is the last tile (R7); an exact hit counts 61 more (R6.2)
+- overshoot: 1 if the credit would be discarded (R6.1)
 - double: 1 for a double
-- fits: how many of the tiles left in the hand fit the layout that it leaves
-- threat: chance that the next seat holds a tile that scores there, by the tiles it may hold
-- threat_sum: that chance times the sum of the ends that it leaves, in points
-- late_pips: pips of the tile in tens, if an opponent holds at most two tiles
-- sum: sum of the ends that it leaves, in points
+- fits: number of the remaining own tiles that fit after it
+- threat: probability that the next seat holds a tile that scores after it
+- threat_sum: threat times the end sum after it, in points
+- late_pips: pips of the tile divided by ten, if an opponent holds at most two tiles
+- sum: end sum after it, in points
 """
 
 
 def _scoring(actions: range, terminal: bool = False) -> np.ndarray:
-    """Set of pips with such places, sum of the ends mod 5 -> set of the tiles that score on one of them [128, 5]."""
+    """Table [128, 5]: (set of pips with open places, end sum mod 5) -> set of tiles that score on one of them."""
     table = np.zeros((128, 5), np.int64)
     changes = SUM_CHANGE[int(terminal)]
     for pips in range(128):
@@ -58,7 +51,7 @@ SCORE_TERMINAL = _scoring(range(LAY_SPINNER, DRAW), terminal=True)
 
 
 def _chances() -> np.ndarray:
-    """Tiles in a hand, tiles it is drawn from, some of those -> chance to hold at least one of the some."""
+    """Table: (tiles in a hand, tiles it is drawn from, number of wanted ones) -> probability to hold a wanted one."""
     table = np.zeros((NUM_TILES + 1, NUM_TILES + 1, NUM_TILES + 1))
     for among in range(1, NUM_TILES + 1):
         for some in range(among + 1):
@@ -70,14 +63,14 @@ def _chances() -> np.ndarray:
 
 
 CHANCE = _chances()
-HIT = 61.0  # a match won is worth what it takes from the start
+HIT = 61.0  # display points for winning the match
 WEIGHTS = np.array([FITTED.get(players, (0.0,) * len(FEATURES)) for players in range(MAX_PLAYERS + 1)])
-"""Number of players, feature -> display points [5, 8]."""
+"""Display points by number of players and feature, float64 [5, 8]."""
 
 
 @kernel(inline=True)
 def terminal_pips(game: Game) -> int:
-    """Set of the pips whose spinner has one line side taken."""
+    """Set of the pips whose spinner is terminal."""
     terminal, rest = 0, int64(game.spinner_pips)
     while rest:
         pip = lowest_bit(rest)
@@ -89,7 +82,7 @@ def terminal_pips(game: Game) -> int:
 
 @kernel
 def places_after(game: Game, terminal: int, action: int) -> tuple[int, int, int]:
-    """Sets of the pips with single ends, with terminal spinners and with other open spinners after a placement."""
+    """Sets of the pips with single ends, terminal spinners, and other open spinners after a placement."""
     ends, spinners = int64(game.end_pips), int64(game.spinner_pips)
     pip = LOW[ACTION_TILE[action]] if action < LAY_DOUBLE else ACTION_PIP[action]
     bits = int64(game.ends[pip])
@@ -107,7 +100,7 @@ def places_after(game: Game, terminal: int, action: int) -> tuple[int, int, int]
 def features(
     game: Game, seat: int, action: int, terminal: int, among: int, late: float
 ) -> tuple[float, float, float, float, float, float, float, float]:
-    """What the worth of a placement is made of."""
+    """`FEATURES` of a placement; `terminal`, `among` and `late` are those of the position."""
     tile = ACTION_TILE[action]
     hand = int64(game.hands[seat]) & ~(1 << tile)
     total = end_sum_after(game, action)
@@ -121,10 +114,8 @@ def features(
     ends, ready, open_spinners = places_after(game, terminal, action)
     rest = total % 5
     scoring = SCORE_END[ends, rest] | SCORE_TERMINAL[ready, rest] | SCORE_SPINNER[open_spinners, rest]
-    following = seat + 1
-    if following == int64(game.num_players):
-        following = 0
-    threat = CHANCE[int64(game.hand_sizes[following]), count_bits(among), count_bits(among & scoring)]
+    size = int64(game.hand_sizes[next_of(seat, int64(game.num_players))])
+    threat = CHANCE[size, count_bits(among), count_bits(among & scoring)]
     points, over = credit / 5, 0.0
     if credit > room:
         points, over = 0.0, 1.0
@@ -144,7 +135,7 @@ def features(
 
 @kernel
 def domino_net(game: Game, seat: int) -> float:
-    """Raw points that going out brings beside the placement (R7), each hidden tile taken at the mean of the unseen."""
+    """Expected settlement in raw points if `seat` goes out (R7); hidden tiles count the mean of the unseen ones."""
     unseen = unseen_tiles(game, seat)
     balance = 0
     for other in range(int64(game.num_players)):
@@ -156,11 +147,8 @@ def domino_net(game: Game, seat: int) -> float:
 
 @kernel
 def candidates_of_next(game: Game, seat: int) -> int:
-    """Set of the unseen tiles that the next seat may hold."""
-    following = seat + 1
-    if following == int64(game.num_players):
-        following = 0
-    return unseen_tiles(game, seat) & ~TILES_WITH[int64(game.void[following])]
+    """Set of the tiles that the next seat may hold."""
+    return may_hold(game, seat, next_of(seat, int64(game.num_players)))
 
 
 @kernel
@@ -174,7 +162,7 @@ def lateness(game: Game, seat: int) -> float:
 
 @kernel
 def heuristic_action(game: Game, weights: np.ndarray) -> int:
-    """The placement of greatest worth; of equal ones the lowest id."""
+    """The placement with the highest rating; the lowest id on ties."""
     forced = draw_or_pass(game)
     if forced >= 0:
         return forced
@@ -207,7 +195,7 @@ def heuristic_action(game: Game, weights: np.ndarray) -> int:
 
 @kernel
 def rate(game: Game, weights: np.ndarray, actions: np.ndarray, count: int, worths: np.ndarray) -> None:
-    """Worth of each of the first `count` actions, placements all of them."""
+    """Write the ratings, in display points, of the first `count` actions, all of them placements."""
     players, seat = int64(game.num_players), int64(game.turn)
     terminal, among, late = terminal_pips(game), candidates_of_next(game, seat), lateness(game, seat)
     for a in range(count):

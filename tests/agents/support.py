@@ -1,4 +1,4 @@
-"""Agents and positions that the tests of agents and of evaluation share."""
+"""Agents and positions shared by the tests of agents and of evaluation."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.rules.support import positions
 
 
 class First(Policy):
-    """The first legal action; answers one view at a time."""
+    """The first legal action, one view at a time."""
 
     def choose(self, view: View, key: int) -> int:
         return view.legal_actions()[0]
 
 
 class Last(Policy):
-    """The last legal action; answers in batches."""
+    """The last legal action, in batches."""
 
     name = "last"
 
@@ -33,7 +33,7 @@ class Last(Policy):
 
 
 class Rng:
-    """An agent that has only `act`, with a random generator of its own."""
+    """An agent with a private random generator and no `act_many`."""
 
     def reset(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -43,7 +43,7 @@ class Rng:
 
 
 class OneByOne:
-    """Hides that a policy answers in batches."""
+    """An agent that hides the `act_many` of a policy."""
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -56,7 +56,7 @@ class OneByOne:
 
 
 def undecided(num_players: int, seed: int, matches: int = 5, greed: float = 0.3) -> Iterator[Match]:
-    """The positions of random matches in which somebody is to act."""
+    """The positions of random matches, final ones excluded."""
     return (match for match in positions(num_players, seed, matches, greed) if match.winner is None)
 
 
@@ -66,14 +66,14 @@ def collected(num_players: int, seed: int, matches: int = 5) -> np.ndarray:
 
 
 def repeated(match: Match, count: int) -> np.ndarray:
-    """The record of a match, many times [N]."""
+    """`count` copies of the record of a match [N]."""
     return copy_games(match._games, np.zeros(count, np.int64))
 
 
 def reshuffled(match: Match, rng: random.Random) -> Match:
-    """A match that looks the same to the seat to act: whatever it cannot see changes places, and the seed is another.
+    """A match with the same view for the seat to act: all hidden tiles change places, and the seed is another.
 
-    The hands may contradict earlier draws and passes; nobody who keeps to the view can tell.
+    The hands may contradict earlier draws and passes, which a player that uses only the view cannot notice.
     """
     other = match.copy()
     game, seat = other.game, other.turn

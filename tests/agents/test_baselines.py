@@ -1,4 +1,4 @@
-"""`random` and `greedy`: always legal, by their rules, and blind to what their seat cannot see (R2.2, D6)."""
+"""`random` and `greedy`: legal, true to their rules, and independent of hidden information (R2.2, D6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fiveup_env.agents.baseline_kernels import GREEDY, HEURISTIC, RANDOM, choose
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.jit.compilation import JIT_DISABLED
-from fiveup_env.rules.actions import DRAW, decode
+from fiveup_env.rules.actions import DRAW, Lead, decode, encode
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View, Views
 from tests.agents.support import collected, repeated, reshuffled, undecided
@@ -24,8 +24,8 @@ PLAYERS = [2, 3, 4]
 BASELINES = ["random", "greedy", "heuristic"]
 
 
-def worth(match: Match, action: int) -> tuple[int, int]:
-    """Greedy's order as its description says it: credit now, an overshoot below nothing (R6.1); the heavier tile."""
+def rating(match: Match, action: int) -> tuple[int, int]:
+    """Greedy's order from its description: credit now, an overshoot (R6.1) below zero; then the pips of the tile."""
     total = sum_after(match, action)
     credit = total if total % 5 == 0 else 0
     room = 5 * match.variant.target - match.scores[match.turn % match.num_sides]
@@ -50,43 +50,35 @@ def test_greedy_takes_the_most_points_then_the_heavier_tile_then_the_lowest_id(n
         if legal[0] >= DRAW:
             assert [chosen] == legal  # forced (R3.2)
             continue
-        best = max(worth(match, action) for action in legal)
-        assert chosen == next(action for action in legal if worth(match, action) == best)
+        best = max(rating(match, action) for action in legal)
+        assert chosen == next(action for action in legal if rating(match, action) == best)
         choices += len(legal) > 1
-        avoided += any(worth(match, action)[0] < 0 for action in legal) and best[0] >= 0
+        avoided += any(rating(match, action)[0] < 0 for action in legal) and best[0] >= 0
     assert choices > scaled(300, 0.1)
     assert avoided > 3 or JIT_DISABLED
 
 
-def overshoot_or_not(score: int) -> Match:
-    """R6.1: after [5|5] both ends of seat 0 make credits: [0|5] 10 raw, [5|6] nothing (16)."""
-    hands = [[(0, 5), (5, 6), (1, 2)], [(5, 5), (1, 1), (2, 2)]]
-    match = Match.from_deal(hands, [(3, 3), (4, 4)], opener=1, scores=[score, 0])
-    match.play(match.legal_actions()[-1])
-    assert match.layout.tiles == ((5, 5),)
-    return match
-
-
-def test_greedy_avoids_an_overshoot_where_it_can():
-    """R6.1: 10 raw are taken from 295, not from 300, where they would overshoot 305."""
-    for score, tile in ((0, (0, 5)), (295, (0, 5)), (300, (5, 6))):
-        match = overshoot_or_not(score)
-        assert decode(Greedy().act(View.of(match))).tile == tile
-
-
-def test_greedy_overshoots_where_it_must():
-    """R3.2, R6.1: who can lay must lay, even if it only overshoots."""
-    hands = [[(0, 5), (1, 2)], [(5, 5), (1, 1)]]
-    match = Match.from_deal(hands, [(3, 3)], opener=1, scores=[300, 0])
-    match.play(match.legal_actions()[-1])
+@pytest.mark.parametrize(
+    ("score", "hand", "tile"),
+    [
+        (0, [(0, 5), (5, 6), (1, 2)], (0, 5)),
+        (295, [(0, 5), (5, 6), (1, 2)], (0, 5)),
+        (300, [(0, 5), (5, 6), (1, 2)], (5, 6)),
+        (300, [(0, 5), (1, 2)], (0, 5)),
+    ],
+)
+def test_greedy_overshoots_only_if_it_must(score, hand, tile):
+    """On [5|5], [0|5] has a credit of 10 raw points, an overshoot from 300 (R6.1), and [5|6] has none (R3.2)."""
+    match = Match.from_deal([hand, [(5, 5), (1, 1), (2, 2)][: len(hand)]], [(3, 3), (4, 4)], 1, scores=[score, 0])
+    match.play(encode(Lead((5, 5))))
     chosen = Greedy().act(View.of(match))
-    assert decode(chosen).tile == (0, 5)
-    (event,) = match.play(chosen)
-    assert (event.net, event.accepted) == (10, False)
+    assert decode(chosen).tile == tile
+    events = [(event.net, event.accepted) for event in match.play(chosen)]
+    assert events == ([(10, score == 0 or score == 295)] if tile == (0, 5) else [])
 
 
 def test_greedy_breaks_ties_by_the_heavier_tile():
-    """R5.2: on the 3 of [3|4] the sums are 4 and the other half; most points first, then pips."""
+    """Most points first, then pips (R5.2)."""
     hands = [[(3, 6), (2, 3), (1, 3)], [(3, 4), (0, 0), (1, 1)]]
     match = Match.from_deal(hands, [(5, 5)], opener=1)
     match.play(match.legal_actions()[-1])
@@ -109,7 +101,7 @@ def test_random_is_uniform_over_the_legal_actions(num_players):
     assert_uniform([int((actions == action).sum()) for action in match.legal_actions()])
 
 
-def test_random_is_decided_by_its_seed():
+def test_random_depends_on_its_seed():
     def actions(seed: int) -> list[int]:
         agent = Random()
         agent.reset(seed)
@@ -119,9 +111,8 @@ def test_random_is_decided_by_its_seed():
 
 
 def test_random_does_not_follow_the_deal():
-    """The same policy seed plays the same in deals of other seeds as far as its hand allows: leads are by index."""
-    agent = Random()
-    leads = set()
+    """The index of the first action depends on the policy seed only, not on the deal."""
+    agent, leads = Random(), set()
     for seed in range(20):
         agent.reset(3)
         match = Match(4, seed=seed)
@@ -130,8 +121,8 @@ def test_random_does_not_follow_the_deal():
 
 
 @given(st.integers(0, 2**32), st.sampled_from(PLAYERS), st.sampled_from([RANDOM, GREEDY, HEURISTIC]))
-def test_kernels_do_not_see_what_is_hidden(seed, num_players, policy):
-    """R2.2, D6: the kernels are given full records in compiled match-ups, so they themselves must not look."""
+def test_kernels_do_not_read_hidden_information(seed, num_players, policy):
+    """The kernels get full records in compiled match-ups (R2.2, D6)."""
     rng = random.Random(seed)
     games = [m.copy() for m in undecided(num_players, seed=seed, matches=1)][:40]
     others = [reshuffled(match, rng) for match in games]
@@ -143,8 +134,8 @@ def test_kernels_do_not_see_what_is_hidden(seed, num_players, policy):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_matches_that_look_the_same_are_played_the_same(name):
-    """R2.2, D6: through the view, whatever the agent does with it."""
+def test_equal_views_give_equal_actions(name):
+    """Actions depend on the view only (R2.2, D6)."""
     rng, agent = random.Random(5), make_agent(name)
     for match in undecided(4, seed=14):
         agent.reset(9)
@@ -153,7 +144,7 @@ def test_matches_that_look_the_same_are_played_the_same(name):
         assert agent.act(View.of(match)) == agent.act(View.of(other))
 
 
-def test_choose_many_marks_matches_that_are_over():
+def test_choose_many_marks_finished_matches():
     games = collected(4, seed=15)
     games["phase"][::2] = 2
     actions = np.empty(len(games), np.int64)

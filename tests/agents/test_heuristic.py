@@ -1,7 +1,8 @@
-"""The policy `heuristic` against its own description, step by step; how its weights are fitted."""
+"""The policy `heuristic` against its description, and the fit of its weights."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -20,15 +21,15 @@ from training.heuristic_weights import OUT, features_of, fit, main
 PLAYERS = [2, 3, 4]
 
 
-def laid_by_hand(match: Match, action: int) -> Match | None:
-    """After a placement, None if it ends the round."""
+def after_placement(match: Match, action: int) -> Match | None:
+    """The match after a placement; None if the placement ends the round."""
     after = match.copy()
     after.play(action)
     return after if after.winner is None and after.round_number == match.round_number else None
 
 
 def placements_of(match: Match, tile: tuple[int, int]) -> list[int]:
-    """Where the seat to act could lay a tile if it held it."""
+    """Legal placements of a tile if the seat to act held it."""
     other = match.copy()
     other.game.hands[other.turn] = 1 << TILES.index(tile)
     other._refresh()
@@ -36,8 +37,8 @@ def placements_of(match: Match, tile: tuple[int, int]) -> list[int]:
 
 
 def described(match: Match, action: int) -> list[float]:
-    """The features of a placement that goes on, by their description."""
-    view, after, tile = View.of(match), laid_by_hand(match, action), decode(action).tile
+    """Features of a placement that does not end the round, computed from their description."""
+    view, after, tile = View.of(match), after_placement(match, action), decode(action).tile
     assert after is not None
     seat, following = match.turn, (match.turn + 1) % match.num_players
     total = sum_after(match, action)
@@ -55,10 +56,10 @@ def described(match: Match, action: int) -> list[float]:
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_features_are_what_their_description_says(num_players):
+def test_features_follow_their_description(num_players):
     checked = 0
     for i, match in enumerate(undecided(num_players, seed=31, matches=scaled(4, 0.25))):
-        actions = [action for action in match.legal_actions() if action < DRAW and laid_by_hand(match, action)]
+        actions = [action for action in match.legal_actions() if action < DRAW and after_placement(match, action)]
         if not actions or i % scaled(3, 4):
             continue
         expected = [described(match, action) for action in actions]
@@ -68,11 +69,11 @@ def test_features_are_what_their_description_says(num_players):
 
 
 def test_going_out_counts_the_expected_settlement():
-    """R7: 10 raw for the sum of the ends; two opponents with 2 + 1 tiles of the mean of the unseen ones."""
+    """R7: 10 raw points of credit, and 2 + 1 hidden tiles of two opponents at the mean pips of the unseen tiles."""
     hands = [[(0, 5)], [(5, 5), (1, 1), (2, 2)], [(3, 3), (4, 4)]]
     match = Match.from_deal(hands, [(6, 6)], opener=1)
     match.play(encode(Lead((5, 5))))
-    match.play(next(a for a in match.legal_actions()))  # seat 2 draws [6|6]
+    match.play(match.legal_actions()[0])  # seat 2 draws [6|6]
     while match.turn != 0:
         match.play(match.legal_actions()[0])
     (action,) = match.legal_actions()
@@ -84,7 +85,7 @@ def test_going_out_counts_the_expected_settlement():
 
 
 def test_takes_the_exact_hit():
-    """R6.2: 10 raw from 295 win whatever else is legal; from 300 they would overshoot and count nothing (R6.1)."""
+    """A credit of 10 raw points wins from 295 (R6.2) and is an overshoot from 300 (R6.1)."""
     hands = [[(0, 5), (5, 6), (1, 2)], [(5, 5), (1, 1), (2, 2)]]
     points = []
     for score in (0, 295, 300):
@@ -96,7 +97,7 @@ def test_takes_the_exact_hit():
 
 
 def test_denies_the_next_player():
-    """On [1|6] neither tile scores. [1|3] leaves 3 and 6, on which two of the four unseen tiles score, [1|2] none."""
+    """On [1|6], two of the four unseen tiles score after [1|3] and none after [1|2]."""
     hands = [[(1, 3), (1, 2), (0, 0)], [(1, 6), (3, 4), (2, 6)]]
     match = Match.from_deal(hands, [(5, 5), (0, 5)], opener=1)
     match.play(encode(Lead((1, 6))))
@@ -107,16 +108,13 @@ def test_denies_the_next_player():
 
 
 def test_chances_are_hypergeometric():
-    for size in (1, 3, 7):
-        for among in range(size, 29):
-            for some in range(among + 1):
-                assert CHANCE[size, among, some] == pytest.approx(
-                    1 - math.comb(among - some, size) / math.comb(among, size)
-                )
+    for size, among in itertools.product((1, 3, 7), range(7, 29)):
+        expected = [1 - math.comb(among - some, size) / math.comb(among, size) for some in range(among + 1)]
+        np.testing.assert_allclose(CHANCE[size, among, : among + 1], expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_the_greatest_worth_is_chosen_the_lowest_id_of_equals(num_players):
+def test_the_highest_rating_is_chosen(num_players):
     for match in undecided(num_players, seed=32, matches=scaled(4, 0.25)):
         legal, chosen = match.legal_actions(), Heuristic().act(View.of(match))
         if legal[0] < DRAW:
@@ -127,7 +125,7 @@ def test_the_greatest_worth_is_chosen_the_lowest_id_of_equals(num_players):
             assert [chosen] == legal
 
 
-def test_fit_finds_the_weights_behind_the_values():
+def test_fit_recovers_known_weights():
     rng = np.random.default_rng(0)
     weights = rng.normal(size=len(FEATURES))
     features = [rng.normal(size=(4, len(FEATURES))) for _ in range(3000)]
@@ -137,11 +135,11 @@ def test_fit_finds_the_weights_behind_the_values():
 
 
 @pytest.mark.jit
-def test_the_script_writes_weights_that_can_be_imported(tmp_path, capsys):
+def test_the_script_writes_an_importable_module(tmp_path, capsys):
     out = tmp_path / "weights.py"
     main(positions=40, worlds=8, seed=1, out=out)
     scope: dict[str, dict[int, tuple[float, ...]]] = {}
-    exec(out.read_text(), scope)  # as Python reads it
+    exec(out.read_text(), scope)
     assert set(scope["FITTED"]) == {2, 3, 4}
     assert all(len(row) == len(FEATURES) for row in scope["FITTED"].values())
     assert "4 players: regret" in capsys.readouterr().out
