@@ -31,8 +31,7 @@ import numpy as np
 
 from fiveup_env.agents.protocol import Policy, is_policy, keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search.estimates import Estimator, in_the_race
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC, Estimator, in_the_race
 from fiveup_env.belief.belief_section import LIKELY, belief_shape, beliefs_of
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.rules.actions import NUM_ACTIONS

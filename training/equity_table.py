@@ -18,8 +18,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from fiveup_env.agents.search.equity import LONGEST, TABLES, unfold
-from fiveup_env.agents.search.equity_rounds import improve, play_rounds
+from fiveup_env.agents.search.equity import LONGEST, TABLES, improve_chances, play_rounds, unfold
 from fiveup_env.rules.record import Variant, new_games
 
 FULL_GRID = np.arange(1, LONGEST + 1)
@@ -43,7 +42,7 @@ def make_table(num_players: int, rounds: int, seed: int) -> np.ndarray:
     while True:
         table = unfold(chances.reshape(*[len(grid)] * sides, sides), grid)
         better = np.empty_like(chances)
-        improve(games, ends, table, better)
+        improve_chances(games, ends, table, better)
         if np.abs(better - chances).max() < 1e-6:
             return better.reshape(*[len(grid)] * sides, sides)
         chances = better

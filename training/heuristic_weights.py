@@ -20,7 +20,7 @@ import typer
 
 from fiveup_env.agents import heuristic
 from fiveup_env.agents.heuristic import FEATURES, rate
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.record import MAX_PLAYERS, PLAYING, RAW_PER_POINT, Variant, deal_matches, new_games

@@ -39,11 +39,11 @@ BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
             "points now, own tiles that then fit, and what the next player may score, weighted as fitted to pimc",
         ),
         "pimc": (
-            "fiveup_env.agents.search.search_agents:PIMC",
+            "fiveup_env.agents.search.pimc:PIMC",
             "sampled worlds, every action played out in each of them",
         ),
         "ismcts": (
-            "fiveup_env.agents.search.search_agents:ISMCTS",
+            "fiveup_env.agents.search.ismcts:ISMCTS",
             "one search tree over what the seat sees, in sampled worlds",
         ),
         "partnership-v1": (

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fiveup_env.agents.baselines import Greedy
-from fiveup_env.agents.search.double_dummy import DEFAULT_MOST_TILES, Solution, double_dummy
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.endgame import DEFAULT_MOST_TILES, Solution, double_dummy
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
 from fiveup_env.rendering.text_board import text_board

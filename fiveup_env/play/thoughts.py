@@ -12,7 +12,7 @@ from fiveup_env.agents.baseline_kernels import GREEDY, choose, decision_key
 from fiveup_env.agents.protocol import Agent, agent_name, is_policy, keys_of, own_copy
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.equity import table_for, win_chance
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.jit.compilation import entry
 from fiveup_env.records.record_reader import Record, parse_record

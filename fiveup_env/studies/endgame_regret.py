@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, keys_of, own_copy
-from fiveup_env.agents.search.double_dummy import action_values
+from fiveup_env.agents.search.endgame import action_values
 from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.statistics import Estimate, mean_share, ratio_of_sums
 from fiveup_env.reports.tables import Grid, percent, within

@@ -16,10 +16,10 @@ from numpy import int64
 
 from fiveup_env.agents.protocol import AgentError, Policy, agent_name, is_policy, keys_of
 from fiveup_env.agents.registry import AgentSpec, make_agent
-from fiveup_env.agents.search.equity import table_for, worth
-from fiveup_env.agents.search.search_agents import checked_count, checked_number
-from fiveup_env.belief.choice_model import infer, new_inferences, sample_likely
-from fiveup_env.belief.deal_counts import new_beliefs, new_cells, prepare
+from fiveup_env.agents.search.equity import NO_TABLE, table_for, worth
+from fiveup_env.agents.search.workspace import Scratch, Workspace, checked_count, checked_number
+from fiveup_env.belief.choice_model import infer, sample_likely
+from fiveup_env.belief.deal_counts import prepare
 from fiveup_env.evaluation.match_play_kernels import take_choices
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
@@ -38,21 +38,21 @@ def _draw_worlds(
     first: int,
     keys: np.ndarray,
     candidates: int,
-    beliefs: np.ndarray,
-    cells: np.ndarray,
-    inferences: np.ndarray,
+    scratch: Scratch,
     worlds: np.ndarray,
     seeds: np.ndarray,
 ) -> int:
-    """Write worlds[i, w], and a seed for the policies in each, from game `first` on; N, or where cells ran out."""
+    """Write worlds[i, w] and a policy seed for each, from game `first` on; return as `race_many`."""
     for i in range(first, len(games)):
-        if not prepare(games[i], int64(games[i].turn), beliefs[0], cells):
+        if not prepare(games[i], int64(games[i].turn), scratch.beliefs[0], scratch.cells):
             return i
-        infer(games[i], int64(games[i].turn), inferences[0])
+        infer(games[i], int64(games[i].turn), scratch.inferences[0])
         state = stream(keys[i], 0)
         for w in range(worlds.shape[1]):
             worlds[i, w] = games[i]
-            state = sample_likely(beliefs[0], cells, inferences[0], candidates, worlds[i, w], np.uint64(state))
+            state = sample_likely(
+                scratch.beliefs[0], scratch.cells, scratch.inferences[0], candidates, worlds[i, w], np.uint64(state)
+            )
             seeds[i, w] = mix(np.uint64(state))
     return len(games)
 
@@ -135,10 +135,8 @@ class BestResponse(Policy):
         """Worlds, records [N, worlds], and a seed of the policies in each, uint64 [N, worlds]."""
         shape = (len(views), self.worlds)
         worlds, seeds = np.empty(shape, views.games.dtype), np.empty(shape, np.uint64)
-        beliefs, cells, inferences = new_beliefs(1), new_cells(), new_inferences(1)
-        done = 0
-        while done < len(views):
-            done = _draw_worlds(views.games, done, keys, self.candidates, beliefs, cells, inferences, worlds, seeds)
-            if done < len(views):
-                cells = new_cells(2 * len(cells))
+        Workspace(NO_TABLE).run(
+            len(views),
+            lambda first, scratch: _draw_worlds(views.games, first, keys, self.candidates, scratch, worlds, seeds),
+        )
         return worlds, seeds

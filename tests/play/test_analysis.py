@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from fiveup_env.agents.search.double_dummy import double_dummy
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.endgame import double_dummy
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.belief.resample import resample
 from fiveup_env.cli.app import run_fiveup as run

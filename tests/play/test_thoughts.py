@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.belief.resample import resample
 from fiveup_env.play.thoughts import Thinker, beliefs, think_over
 from fiveup_env.records import parse_record

@@ -9,7 +9,7 @@ import pytest
 
 from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search.double_dummy import double_dummy
+from fiveup_env.agents.search.endgame import double_dummy
 from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.rules.match import Match
 from fiveup_env.studies.endgame_regret import MOST_TILES, PHASES, Endgames, choices, collect, regrets

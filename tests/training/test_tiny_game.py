@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from fiveup_env.agents.search.double_dummy import double_dummy
+from fiveup_env.agents.search.endgame import double_dummy
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View
 from training._mix import NetworkPolicy

@@ -13,8 +13,7 @@ import numpy as np
 
 from fiveup_env.agents.network.network_agent import NetworkPolicy
 from fiveup_env.agents.protocol import AgentError, Policy, agent_name
-from fiveup_env.agents.search.estimates import Estimator, in_the_race
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC, Estimator, in_the_race
 from fiveup_env.views.view import Views
 
 

@@ -1,288 +1,149 @@
-"""Perfect-information Monte Carlo as a race: sampled worlds, the same ones for all actions, until one action is left.
-
-A world is a whole deal that agrees with all that the seat has seen (`belief.exact_belief`), drawn with regard to
-what the others' choices say (`inference`). In every world every action that is still in the race is taken and the round
-is played on to its end. Each decision has as many rollouts as it has legal actions times worlds. Every `BLOCK` worlds
-an action leaves the race if it lies behind the leader by more than `DROP` standard errors of their paired difference;
-the others share what it does not use. So a clear decision is cheap, and a close one sees more worlds than it would
-without.
-
-What the policy `heuristic` thinks of the actions counts like some worlds more (the *prior*), its points taken as so
-many standard deviations of the values that the rollouts give: it decides where few worlds cannot, and fades with many.
-"""
+"""The agent `pimc`: perfect-information Monte Carlo over worlds sampled from the belief of the seat to act."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
-from numpy import int64
 
-from fiveup_env.agents.baseline_kernels import HEURISTIC, RANDOM, choose, decision_key, greedy_action
-from fiveup_env.agents.heuristic import WEIGHTS, rate
-from fiveup_env.agents.search.endgame import solvable, solve
-from fiveup_env.agents.search.equity import worth
-from fiveup_env.belief.choice_model import Inference, infer, sample_likely
-from fiveup_env.belief.deal_counts import BeliefRecord, prepare
-from fiveup_env.jit.compilation import entry, kernel
-from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
-from fiveup_env.rules.random import mix, stream
-from fiveup_env.rules.record import PLAYING, Game
-from fiveup_env.rules.scoring import side_of
-from fiveup_env.rules.turn import count_legal, nth_legal, play
-
-BLOCK = 16
-DROP = 3.0
-SPREAD = 4.0  # standard deviation of what a round brings, in display points
-
-Race: TypeAlias = Any
-"""A record of dtype `RACE`, or inside kernels a reference to one."""
-
-_FIELDS: list[tuple[Any, ...]] = [
-    ("state", "u8"),  # random state
-    ("num_actions", "i8"),
-    ("num_running", "i8"),
-    ("worlds", "i8"),  # that the actions still in the race have seen
-    ("rollouts", "i8"),
-    ("actions", "i8", NUM_ACTIONS),  # legal actions
-    ("running", "i8", NUM_ACTIONS),  # which of them are in the race, as places in `actions`
-    ("seen", "i8", NUM_ACTIONS),  # worlds
-    ("sums", "f8", NUM_ACTIONS),  # of values
-    ("values", "f8", NUM_ACTIONS),  # in the world at hand
-    ("prior", "f8"),  # worlds that the heuristic's opinion counts
-    ("worths", "f8", NUM_ACTIONS),  # that opinion, in display points
-    ("products", "f8", (NUM_ACTIONS, NUM_ACTIONS)),  # sums of products of the values of two actions
-]
-
-RACE = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
-"""dtype of a search under way."""
+from fiveup_env.agents.search.equity import table_for
+from fiveup_env.agents.search.pimc_kernels import BLOCK, Estimates, estimate_many, race_many
+from fiveup_env.agents.search.workspace import (
+    SETTINGS,
+    Searcher,
+    Workspace,
+    checked_count,
+    checked_flag,
+    checked_milliseconds,
+    checked_number,
+    checked_playout,
+)
+from fiveup_env.rules.record import Variant
+from fiveup_env.views.view import View, Views
 
 
-def new_race() -> np.ndarray:
-    """A blank record [1]."""
-    return np.zeros(1, RACE)
-
-
-@kernel
-def finish(
-    stack: np.ndarray, playout: int, near: int, key: int, most_tiles: int, table: np.ndarray, frames: np.ndarray
-) -> float:
-    """Play the round of stack[1] to its end; its value to the side of the seat that is to act in stack[0].
+class PIMC(Searcher):
+    """Sample worlds, play out every legal action in each of them, and choose the best mean; see `pimc_kernels`.
 
     Args:
-        stack: records, `endgame.STACK` of them; those above stack[1] are scratch.
-        playout: kernel policy of all seats.
-        near: so many actions come before that from the policy `heuristic`.
-        key: random bits for this world.
-        most_tiles: once the boneyard is empty and no more tiles than this are held, solve instead.
-        table: see `equity`.
-        frames: scratch for `endgame.solve`.
+        worlds: rollouts per legal action on average; clearly worse actions leave theirs to the others.
+        playout: kernel policy that plays the rest of the round for all seats.
+        near: number of first actions of a playout that the policy `heuristic` takes.
+        equity: value a round by the chance to win the match; otherwise by the difference of raw scores.
+        endgame: solve exactly once the boneyard is empty and at most this many tiles are held; 0 disables this.
+        inference: number of candidate worlds from which each world is drawn by the likelihood of the others' choices;
+            1 samples uniformly from the deals that agree with the public events.
+        prior: weight of the opinion of `heuristic`, in worlds; 0 disables it.
+        ms: milliseconds per decision instead of a number of worlds. The choices then depend on the speed of the machine
+            and are not reproducible.
+
+    Raises:
+        AgentError: if an argument is out of range.
     """
-    game = stack[1]
-    side = side_of(game, int64(stack[0].turn))
-    while game.phase == PLAYING:
-        if most_tiles > 0 and solvable(game, most_tiles):
-            return solve(stack, frames, 1, side, table)
-        play(game, choose(game, HEURISTIC if near > 0 else playout, decision_key(key, game)))
-        near -= 1
-    return worth(table, game, side)
 
+    name = "pimc"
 
-@kernel
-def start_race(game: Game, key: int, prior: float, race: Race) -> None:
-    """Line up the legal actions of the seat to act; `prior` is the number of worlds that the heuristic counts."""
-    count = count_legal(game)
-    race.state = np.uint64(key)
-    race.num_actions = count
-    race.num_running = count
-    race.worlds = 0
-    race.rollouts = 0
-    for i in range(count):
-        race.actions[i] = nth_legal(game, i)
-        race.running[i] = i
-        race.seen[i] = 0
-        race.sums[i] = 0.0
-        for j in range(count):
-            race.products[i, j] = 0.0
-    race.prior = prior
-    if prior > 0 and race.actions[0] < DRAW:
-        rate(game, WEIGHTS, race.actions, count, race.worths)
+    def __init__(
+        self,
+        worlds: int = 128,
+        playout: str = "greedy",
+        near: int = 4,
+        equity: bool = True,
+        endgame: int = 0,
+        inference: int = 4,
+        prior: float = 16,
+        ms: float | None = None,
+    ) -> None:
+        self.worlds = checked_count("worlds", worlds, 1, 10**7)
+        self.settings = np.zeros(1, SETTINGS)
+        self.settings["budget"] = self.worlds
+        self.settings["playout"] = checked_playout(playout)
+        self.settings["near"] = checked_count("near", near, 0, 1000)
+        self.equity = checked_flag("equity", equity)
+        self.settings["endgame"] = checked_count("endgame", endgame, 0, 28)
+        self.settings["inference"] = checked_count("inference", inference, 1, 1000)
+        self.settings["prior"] = checked_number("prior", prior, 0, 1e6)
+        self.ms = checked_milliseconds(ms)
 
+    def outcomes(self, view: View, key: int, worlds: int) -> tuple[list[int], np.ndarray]:
+        """Legal actions, and the value of each in each sampled world, float64 [worlds, actions].
 
-@kernel
-def note_world(race: Race) -> None:
-    """Add up the values of one world."""
-    running = int64(race.num_running)
-    race.worlds += 1
-    race.rollouts += running
-    for i in range(running):
-        a = int64(race.running[i])
-        race.seen[a] += 1
-        race.sums[a] += race.values[a]
-        for j in range(running):
-            b = int64(race.running[j])
-            race.products[a, b] += race.values[a] * race.values[b]
+        No action is dropped. All actions are tried in the same worlds, so their differences are paired.
+        """
+        legal = view.legal_actions()
+        values = np.zeros((worlds, len(legal)))
+        settings, workspace = self.settings.copy(), self.workspace(view.views)
+        settings["budget"] = worlds
+        games, keys = view.views.games, np.array([key], np.uint64)
+        self._race(workspace, games, keys, np.empty(1, np.int64), settings, values)
+        return legal, values
 
+    def _search(
+        self,
+        workspace: Workspace,
+        games: np.ndarray,
+        keys: np.ndarray,
+        actions: np.ndarray,
+        chunk: int | None = None,
+    ) -> bool:
+        settings = self._settings(chunk, BLOCK * ((chunk or 0) + 1))
+        self._race(workspace, games, keys, actions, settings, np.empty((0, 0)), resume=bool(chunk))
+        return int(workspace.scratch.race["num_running"][0]) > 1
 
-@kernel
-def prior_scale(race: Race) -> float:
-    """What a display point of the prior adds to the sum of an action's values."""
-    n, running, variance = float(int64(race.worlds)), int64(race.num_running), 0.0
-    if race.prior == 0:
-        return 0.0
-    for i in range(running):
-        a = int64(race.running[i])
-        mean = race.sums[a] / n
-        variance += race.products[a, a] / n - mean * mean
-    return race.prior * np.sqrt(max(variance / running, 0.0)) / SPREAD
-
-
-@kernel
-def leader(race: Race, favourite: int) -> int:
-    """Place of the best action among those in the race, prior included; of equal ones `favourite`, else the first."""
-    best, most, scale = -1, -1e300, prior_scale(race)
-    for i in range(int64(race.num_running)):
-        a = int64(race.running[i])
-        total = race.sums[a] + scale * race.worths[a] if scale > 0 else race.sums[a]
-        if total > most or (total == most and race.actions[a] == favourite):
-            best, most = a, total
-    return best
-
-
-@kernel
-def drop_worse(race: Race) -> None:
-    """Take out of the race what lies behind the leader by more than `DROP` standard errors, prior included."""
-    best, scale = leader(race, -1), prior_scale(race)
-    n = float(int64(race.worlds))
-    weight = n + race.prior
-    kept = 0
-    for i in range(int64(race.num_running)):
-        a = int64(race.running[i])
-        difference = race.sums[best] - race.sums[a]
-        squares = race.products[best, best] - 2 * race.products[best, a] + race.products[a, a]
-        variance = max(squares / n - (difference / n) ** 2, 0.0)
-        if scale > 0:
-            difference += scale * (race.worths[best] - race.worths[a])
-        if a == best or difference * difference <= DROP * DROP * variance * weight:
-            race.running[kept] = a
-            kept += 1
-    race.num_running = kept
-
-
-@kernel
-def run_race(
-    race: Race,
-    rollouts: int,
-    belief: BeliefRecord,
-    cells: np.ndarray,
-    inference: Inference,
-    candidates: int,
-    stack: np.ndarray,
-    playout: int,
-    near: int,
-    most_tiles: int,
-    table: np.ndarray,
-    frames: np.ndarray,
-    outcomes: np.ndarray,
-) -> None:
-    """Go on until so many rollouts are made in all, or one action is left.
-
-    `stack[0]` is the seat's view, whose hidden tiles are filled in here; `outcomes`, float64 [worlds, actions], takes
-    every value if it has rows, and then no action is dropped.
-    """
-    whole = len(outcomes) > 0
-    while (whole or race.num_running > 1) and int64(race.rollouts) + int64(race.num_running) <= rollouts:
-        race.state = sample_likely(belief, cells, inference, candidates, stack[0], np.uint64(race.state))
-        key = mix(np.uint64(race.state))
-        for i in range(int64(race.num_running)):
-            a = int64(race.running[i])
-            stack[1] = stack[0]
-            play(stack[1], int64(race.actions[a]))
-            race.values[a] = finish(stack, playout, near, key, most_tiles, table, frames)
-            if whole:
-                outcomes[int64(race.worlds), a] = race.values[a]
-        note_world(race)
-        if not whole and int64(race.worlds) % BLOCK == 0:
-            drop_worse(race)
-
-
-@kernel
-def only_one(game: Game, belief: BeliefRecord) -> bool:
-    """Whether one deal alone agrees with what the seat has seen; playouts in it come out the same if not random."""
-    return belief.ways == 1 and game.boneyard_next == game.boneyard_end
-
-
-@entry
-def race_many(
-    games: np.ndarray,
-    first: int,
-    keys: np.ndarray,
-    worlds: int,
-    candidates: int,
-    prior: float,
-    resume: bool,
-    beliefs: np.ndarray,
-    cells: np.ndarray,
-    inferences: np.ndarray,
-    races: np.ndarray,
-    stack: np.ndarray,
-    playout: int,
-    near: int,
-    most_tiles: int,
-    table: np.ndarray,
-    frames: np.ndarray,
-    outcomes: np.ndarray,
-    actions: np.ndarray,
-) -> int:
-    """Choose an action for the seat to act in every game from `first` on.
-
-    Args:
-        games: views of the seats to act (or full records: what is hidden is never read).
-        first: where to begin.
-        keys: uint64 [N], all the chance there is.
-        worlds: rollouts for each legal action.
-        candidates: worlds that each one is drawn from, see `likely_worlds.sample_likely`.
-        prior: worlds that the heuristic's opinion counts.
-        resume: go on with the race in `races`, which was for the game `first`.
-        beliefs, cells, inferences, races, stack, frames: scratch.
-        playout, near, most_tiles, table, outcomes: see `finish` and `run_race`.
-        actions: written, int64 [N].
-
-    Returns:
-        N, or where to go on with more `cells`.
-    """
-    race = races[0]
-    for i in range(first, len(games)):
-        game = games[i]
-        if count_legal(game) == 1 and len(outcomes) == 0:
-            actions[i] = nth_legal(game, 0)
-            continue
-        stack[0] = game
-        if not resume:
-            start_race(game, stream(keys[i], 0), prior, race)
-            if not prepare(game, int64(game.turn), beliefs[0], cells):
-                return i
-            infer(game, int64(game.turn), inferences[0])
-        rollouts = worlds * int64(race.num_actions)
-        settled = playout != RANDOM and len(outcomes) == 0 and only_one(game, beliefs[0])
-        if settled:
-            rollouts = int64(race.num_actions)
-        run_race(
-            race,
-            rollouts,
-            beliefs[0],
-            cells,
-            inferences[0],
-            candidates,
-            stack,
-            playout,
-            near,
-            most_tiles,
-            table,
-            frames,
-            outcomes,
+    def _race(
+        self,
+        workspace: Workspace,
+        games: np.ndarray,
+        keys: np.ndarray,
+        actions: np.ndarray,
+        settings: np.ndarray,
+        outcomes: np.ndarray,
+        resume: bool = False,
+    ) -> None:
+        workspace.run(
+            len(games),
+            lambda first, scratch: race_many(games, first, keys, resume, settings, scratch, outcomes, actions),
         )
-        actions[i] = race.actions[leader(race, greedy_action(game))]
-        if settled:
-            race.num_running = 1  # nothing to go on for
-    return len(games)
+
+
+class Estimator:
+    """Estimates of the values of actions by a `pimc` agent, for many views at once.
+
+    Args:
+        agent: an agent with a number of worlds (not milliseconds).
+        num_players: number of players of the matches, which are of the full game (`equity.table_for`).
+    """
+
+    def __init__(self, agent: PIMC, num_players: int) -> None:
+        self.agent = agent
+        self._workspace = Workspace(table_for(Variant(num_players), agent.equity))
+
+    def __call__(
+        self, views: Views, keys: np.ndarray, candidates: np.ndarray, rollouts: np.ndarray | None = None
+    ) -> Estimates:
+        """Estimate some actions of N views whose seats are to act.
+
+        Args:
+            views: N views.
+            keys: uint64 [N], the only source of randomness.
+            candidates: int8 [N, 121], not zero for the legal actions to examine, at least one per row. A single
+                candidate is not examined.
+            rollouts: int64 [N], for all candidates of a view together; default: the agent's worlds for each of them.
+        """
+        if rollouts is None:
+            rollouts = self.agent.worlds * (candidates != 0).sum(1)
+        out = Estimates(
+            np.full(candidates.shape, -np.inf, np.float32),
+            np.zeros(candidates.shape, np.int32),
+            np.zeros(len(candidates), np.float32),
+        )
+        settings, games = self.agent.settings, views.games
+        self._workspace.run(
+            len(games),
+            lambda first, scratch: estimate_many(games, first, keys, rollouts, candidates, settings, scratch, out),
+        )
+        return out
+
+
+def in_the_race(worlds: np.ndarray) -> np.ndarray:
+    """Actions that were examined to the end, bool [N, 121], from the number of worlds of each."""
+    found: np.ndarray = worlds == worlds.max(1, keepdims=True)
+    return found & (worlds > 0)

@@ -11,7 +11,7 @@ from fiveup_env.agents.network.guided_search import GuidedSearch
 from fiveup_env.agents.network.network_agent import NetworkPolicy
 from fiveup_env.agents.protocol import AgentError, keys_of
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search.estimates import Estimator, in_the_race
+from fiveup_env.agents.search.pimc import Estimator, in_the_race
 from fiveup_env.views.view import View, Views
 from tests.agents.network.test_network_agent import write
 from tests.agents.support import collected, reshuffled, undecided

@@ -8,9 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from fiveup_env.agents.search.double_dummy import double_dummy
+from fiveup_env.agents.search.endgame import double_dummy
 from fiveup_env.agents.search.equity import NO_TABLE, table_for, worth
-from fiveup_env.agents.search.search_agents import PIMC
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING

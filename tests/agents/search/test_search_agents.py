@@ -10,7 +10,8 @@ import pytest
 
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.agents.search.search_agents import ISMCTS, PIMC
+from fiveup_env.agents.search.ismcts import ISMCTS
+from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.belief.resample import resample
 from fiveup_env.evaluation import evaluate
 from fiveup_env.rules.match import Match
