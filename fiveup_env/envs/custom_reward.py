@@ -1,4 +1,4 @@
-"""A reward scheme of your own, as a function of what happened, on the PettingZoo environment.
+"""Custom reward schemes, as functions of what happened, on the PettingZoo environment.
 
 >>> from fiveup_env import fiveup_v0
 >>> from fiveup_env.envs.custom_reward import OwnReward, named_scheme
@@ -7,7 +7,7 @@
 ...     return win(before, after, events) + 0.2 * points(before, after, events)
 >>> env = OwnReward(fiveup_v0.env(num_players=4), mixed)
 
-`fiveup_env.testing.check_reward` says whether such a function keeps its promises.
+`fiveup_env.testing.check_reward` checks such a function.
 """
 
 from __future__ import annotations
@@ -19,33 +19,20 @@ import numpy as np
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import BaseWrapper
 
-from fiveup_env.jit.compilation import entry
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, step_rewards
 from fiveup_env.rules.match import Event, Match
-from fiveup_env.views.rewards import WIN, changes, reward_index, win_rewards
-
-
-@entry
-def _changes(
-    before: tuple[int, int, int], now: tuple[int, int, int], target: int, sides: int, scheme: int
-) -> tuple[float, float, float]:
-    return changes(before, now, target, sides, scheme)
-
-
-@entry
-def _win_rewards(winner: int, sides: int) -> tuple[float, float, float]:
-    return win_rewards(winner, sides)
-
+from fiveup_env.views.rewards import reward_index
 
 RewardScheme: TypeAlias = Callable[[Match, Match, Sequence[Event]], Any]
 """(match before the step, match after it, its scoring events) -> one reward per side, floats [sides].
 
-`after` may be in the next round already: then `after.last_round` says how the one of `before` ended. A side's reward
-reaches all seats of that side, so it should depend on nothing that one of them cannot know.
+`after` may be in the next round already: then `after.last_round` describes the end of the round of `before`. All seats
+of a side get its reward, so it should depend only on what each of them knows.
 """
 
 
 def named_scheme(name: str) -> RewardScheme:
-    """One of the built-in schemes ("win", "points", "equity") as such a function, for whole matches.
+    """Built-in scheme ("win", "points", "equity") as a `RewardScheme`, for whole matches.
 
     Raises:
         ValueError: if there is no scheme of that name.
@@ -53,23 +40,18 @@ def named_scheme(name: str) -> RewardScheme:
     index = reward_index(name)
 
     def scheme(before: Match, after: Match, events: Sequence[Event]) -> np.ndarray:
-        sides = after.num_sides
-        if index != WIN:
-            then, now = ((*match.scores, 0)[:3] for match in (before, after))
-            rewards = _changes(then, now, int(after.game.target), sides, index)
-        else:
-            won = after.winner is not None and before.winner is None
-            rewards = _win_rewards(after.winner if won else -1, sides)
-        return np.array(rewards[:sides])
+        then = tuple((*before.scores, 0)[:3])
+        now = TERMINATED if after.winner is not None and before.winner is None else GOES_ON
+        return np.array(step_rewards(after._games, then, now, index, False)[: after.num_sides])
 
     scheme.__name__ = name
     return scheme
 
 
 class OwnReward(BaseWrapper[str, Any, int]):
-    """`fiveup_v0.env()` or `raw_env()` with the rewards of a function instead of the option `reward`.
+    """`fiveup_v0.env()` or `raw_env()` with a function's rewards instead of the option `reward`.
 
-    Put it outermost. An illegal action that ends the episode keeps the reward that the environment gives for it.
+    It must be the outermost wrapper. An illegal action that ends the episode keeps the environment's reward.
 
     Args:
         env: a PettingZoo AEC environment over `FiveUpAEC`.
@@ -92,7 +74,7 @@ class OwnReward(BaseWrapper[str, Any, int]):
         """See `FiveUpAEC.step`.
 
         Raises:
-            ValueError: if the scheme does not give one number per side.
+            ValueError: if the scheme does not return one number per side.
         """
         agent = self.agent_selection
         over = self.terminations.get(agent, False) or self.truncations.get(agent, False)

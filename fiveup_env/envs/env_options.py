@@ -10,11 +10,12 @@ import numpy as np
 from gymnasium import spaces
 
 from fiveup_env.belief.belief_section import BELIEF_WRITERS, BeliefWriter, belief_shape, belief_writer
-from fiveup_env.envs.transition import STEP_OPTIONS
+from fiveup_env.envs.transition import STEP_OPTIONS, write_seen_history
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.match import Match, checked_scores, checked_seed
 from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import PLAYING, Variant
+from fiveup_env.views.history import HISTORY_COLUMNS
 from fiveup_env.views.observation import sections, split, state_size, state_units, upper_bounds
 from fiveup_env.views.rewards import REWARDS, reward_index
 
@@ -175,6 +176,28 @@ def state_space(num_players: int) -> spaces.Box:
     high[28 * num_players : 28 * (num_players + 1)] *= 28
     high[28 * (num_players + 1) :] = upper_bounds(num_players)
     return spaces.Box(np.zeros(state_size(num_players), np.float32), high, dtype=np.float32)
+
+
+def full_observation(
+    record: np.ndarray,
+    seat: int,
+    vector: np.ndarray,
+    mask: np.ndarray,
+    options: EnvOptions,
+    marginals: BeliefWriter | None,
+) -> dict[str, Any]:
+    """Observation of a seat by the options, from its vector and mask; `record` [1] holds the match in `game`."""
+    seen: dict[str, Any] = {
+        "observation": split(vector, options.num_players) if options.observation == "dict" else vector,
+        "action_mask": mask,
+    }
+    if length := options.history_length:
+        seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
+        seen["history_mask"] = np.zeros(length, np.int8)
+        write_seen_history(record, seat, seen["history"], seen["history_mask"])
+    if marginals is not None:
+        seen["belief"] = marginals.seen_by(record["game"], seat)
+    return seen
 
 
 # ---------------------------------------------------------------------------- resets
@@ -359,20 +382,20 @@ def checked_row_seeds(seed: Any, count: int) -> np.ndarray:
 
 def packed_state(games: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Copies of the records of a vector environment as bytes uint8 [N, ...]: `games` and `rows`."""
-    return {
-        name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in (("games", games), ("rows", rows))
-    }
-
-
-def check_packed(state: Mapping[str, np.ndarray], games: np.ndarray, rows: np.ndarray) -> None:
-    """Raise a ValueError unless `packed_state` of such records can have returned `state`."""
-    for name, array in (("games", games), ("rows", rows)):
-        shape = (len(array), array.itemsize)
-        if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
-            raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+    arrays = {"games": games, "rows": rows}
+    return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
 
 
 def unpack_state(state: Mapping[str, np.ndarray], games: np.ndarray, rows: np.ndarray) -> None:
-    """Copy checked bytes of `packed_state` into the records."""
-    for name, array in (("games", games), ("rows", rows)):
+    """Restore the records from `packed_state`.
+
+    Raises:
+        ValueError: if the state has another number of matches or is of another version; nothing changes then.
+    """
+    arrays = {"games": games, "rows": rows}
+    for name, array in arrays.items():
+        shape = (len(array), array.itemsize)
+        if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+            raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+    for name, array in arrays.items():
         array.view(np.uint8).reshape(len(array), -1)[:] = state[name]

@@ -11,35 +11,19 @@ from gymnasium.error import ResetNeeded
 
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.agents.registry import AgentSpec
+from fiveup_env.envs import gymnasium_vector_kernels as engine
 from fiveup_env.envs.env_options import (
     action_space,
     checked_options,
     checked_reset_options,
     first_match,
+    full_observation,
     next_episode,
     observation_space,
     restored_record,
     wanted_start,
 )
 from fiveup_env.envs.gymnasium_vector import agents_around, checked_seat
-from fiveup_env.envs.gymnasium_vector_kernels import (
-    ACTED_SHIFT,
-    ASKS,
-    COUNT,
-    DECIDES,
-    GO_ON,
-    ILLEGAL,
-    LEARNER,
-    LEARNER_MATCH,
-    PYTHON,
-    SCORED_SHIFT,
-    SEAT,
-    SEAT_SHIFT,
-    STATUS,
-    advance_match,
-    begin_match,
-)
-from fiveup_env.envs.pettingzoo_aec_kernels import write_seen_history
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, decoded_event, direct_call
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.render_modes import FPS, RENDER_MODES, Frame, Renderer
@@ -47,8 +31,7 @@ from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.random import spread_seeds
 from fiveup_env.rules.record import new_games
-from fiveup_env.views.history import HISTORY_COLUMNS
-from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import View
 
 ILLEGAL_ACTIONS = ("terminate", "raise")
@@ -75,15 +58,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
     The reward is what the side gained since its last decision. Points scored before its first decision are part of the
     first reward, so the rewards of an episode add up as in `fiveup_env.views.rewards`.
 
-    Observations (`observation_space`) belong to the seat to act; at the end to the seat that acted last:
-
-    | key            | content                                                                                        |
-    |----------------|------------------------------------------------------------------------------------------------|
-    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; with observation="dict" its named sections |
-    | `action_mask`  | int8 [121], the legal actions; all zero at the end, as in PettingZoo                           |
-    | `history`      | with history_length = L > 0: int16 [L, 3], public events of the round (`write_history`)        |
-    | `history_mask` | int8 [L], 1 for rows that hold an event                                                        |
-    | `belief`       | with belief="exact" or "likely": float32 [n, 28], where every tile may be (see `Views.belief`) |
+    Observations belong to the seat to act, at the end to the seat that acted last (see `env_options.observation_space`;
+    the mask is all zero at the end).
 
     Infos:
 
@@ -98,9 +74,6 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
     | `winner`       | at the end: side that won the match (with episode="round" the round), None if none did         |
     | `is_success`   | at the end: whether the learner's side won                                                     |
     | `illegal_action` | at the end, if one ended the episode                                                         |
-
-    `action_masks()` returns the mask for sb3-contrib. A vector env with autoreset shows the mask of the new episode,
-    so a policy never sees the empty mask of an end.
 
     The first deal after `reset(seed=s)` is that of `Match(seed=s)`. If an episode ends before the learner has a
     decision (the first tile of another side may reach the target), `reset` deals the next one.
@@ -162,7 +135,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         self._actions: list[tuple[int, int]] = []  # since the learner's last decision
         self._events: list[Event] = []
         self._marginals = self.options.marginals()
-        match = np.zeros(1, LEARNER_MATCH)
+        match = np.zeros(1, engine.LEARNER_MATCH)
         match["game"] = new_games(1, self.options.variant)
         match["options"] = self.options.step_options(logged_draws=True)
         self._hold(match)
@@ -214,7 +187,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         super().reset(seed=None if seed is None else first)
         self._going_on = False
         self._seed, self._episode = first, episode
-        while self._begin(seat, scores, match) != DECIDES:
+        while self._begin(seat, scores, match) != engine.DECIDES:
             if match is not None:
                 raise ValueError("with this deal the episode ends before the learner is to act: give another one")
             self._episode += 1
@@ -235,13 +208,13 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         row["scores"][0, : len(scores)] = scores
         if match is not None:
             self._record["game"][0] = match.game
-        begin_match(self._record, match is not None)
-        self._advance = direct_call(advance_match, LEARNER_MATCH)
+        engine.begin_match(self._record, match is not None)
+        self._advance = direct_call(engine.advance_match, engine.LEARNER_MATCH)
         first = self._seat = int(row["seat"][0])
         self._side = int(row["side"][0])
         self._agents = [around[(absolute - first) % len(around)] for absolute in range(len(around))]
         self._reset_agents()
-        return self._play(GO_ON)
+        return self._play(engine.GO_ON)
 
     def _reset_agents(self) -> None:
         """Policies share the episode's policy seed, as kernel agents do; other agents get streams of it by seat."""
@@ -266,12 +239,12 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         number = checked_id(action)
         self._going_on = False  # unless all goes well
         now = self._play(number)
-        if now == ILLEGAL:
+        if now == engine.ILLEGAL:
             return self._illegal(number)
-        self._going_on = now == DECIDES
+        self._going_on = now == engine.DECIDES
         self._show_step()
         info = self._info()
-        if now != DECIDES:
+        if now != engine.DECIDES:
             field = "round_winner" if self.options.episode == "round" else "winner"
             winner = int(self._record["game"][field][0])
             info |= {"winner": None if winner < 0 else winner, "is_success": winner == self._side}
@@ -287,33 +260,33 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             rules do not allow the action; then nothing has changed.
         """
         self._actions, self._events = [], []
-        result = self._logged(action)
-        while (now := result & STATUS) in (GOES_ON, ASKS):
-            result = self._ask(result >> SEAT_SHIFT & SEAT) if now == ASKS else self._logged(GO_ON)
-        self._seat = result >> SEAT_SHIFT & SEAT
+        now, seat = self._logged(action)
+        while now in (GOES_ON, engine.ASKS):
+            now, seat = self._ask(seat) if now == engine.ASKS else self._logged(engine.GO_ON)
+        self._seat = seat
         return now
 
-    def _logged(self, action: int) -> int:
-        """Call `advance_match` and keep what it logged."""
+    def _logged(self, action: int) -> tuple[int, int]:
+        """Call `advance_match` and keep what it logged; return its status and seat."""
         result = self._advance(self._record, action)
-        if acted := result >> ACTED_SHIFT & COUNT:
+        if acted := result >> engine.ACTED_SHIFT & engine.COUNT:
             self._actions += [(code >> 8, code & 255) for code in self._log_actions[:acted].tolist()]
-        if scored := result >> SCORED_SHIFT & COUNT:
+        if scored := result >> engine.SCORED_SHIFT & engine.COUNT:
             self._events += [decoded_event(code) for code in self._log_events[:scored].tolist()]
-        return result
+        return result & engine.STATUS, result >> engine.SEAT_SHIFT & engine.SEAT
 
-    def _ask(self, seat: int) -> int:
+    def _ask(self, seat: int) -> tuple[int, int]:
         """Ask the agent of a seat, and play on with its answer."""
         agent = self._agents[seat]
         assert agent is not None
         answer: Any = agent.act(View(self._record["game"][0], seat))
         try:
-            result = self._logged(checked_id(answer))
-            if result & STATUS == ILLEGAL:
+            now, following = self._logged(checked_id(answer))
+            if now == engine.ILLEGAL:
                 self.match.play(answer)  # raises, naming legal actions
         except ValueError as error:
             raise AgentError(f"agent {agent_name(agent)} at player_{seat}: {error}") from None
-        return result
+        return now, following
 
     def _illegal(self, action: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         if self.illegal_action == "raise":
@@ -335,18 +308,9 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
 
     def _observation(self) -> dict[str, Any]:
         """Observation of the learner's seat, in new arrays."""
-        vector = self._vector.copy()
-        seen: dict[str, Any] = {
-            "observation": vector if self.options.observation == "flat" else split(vector, self.options.num_players),
-            "action_mask": self._mask.copy(),
-        }
-        if length := self.options.history_length:
-            seen["history"] = np.empty((length, HISTORY_COLUMNS), np.int16)
-            seen["history_mask"] = np.empty(length, np.int8)
-            write_seen_history(self._record, self._seat, seen["history"], seen["history_mask"])
-        if self._marginals is not None:
-            seen["belief"] = self._marginals.seen_by(self._record["game"], self._seat)
-        return seen
+        return full_observation(
+            self._record, self._seat, self._vector.copy(), self._mask.copy(), self.options, self._marginals
+        )
 
     def _info(self) -> dict[str, Any]:
         return {
@@ -401,16 +365,16 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         return kept | {"_record": self._record.tobytes()}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
-        record = restored_record(kept["_record"], LEARNER_MATCH)
+        record = restored_record(kept["_record"], engine.LEARNER_MATCH)
         self.__dict__.update(kept)
         self._hold(record)
         if self._seed is not None:
-            self._advance = direct_call(advance_match, LEARNER_MATCH)
+            self._advance = direct_call(engine.advance_match, engine.LEARNER_MATCH)
 
 
 def _policy_number(agent: Agent | None) -> int:
     """Number of an agent in compiled code; None is the learner."""
     if agent is None:
-        return LEARNER
+        return engine.LEARNER
     kernel: int | None = getattr(agent, "kernel", None)
-    return PYTHON if kernel is None else kernel
+    return engine.PYTHON if kernel is None else kernel

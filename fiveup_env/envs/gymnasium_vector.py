@@ -12,11 +12,11 @@ from gymnasium.vector.utils import batch_space
 from fiveup_env.agents.protocol import Agent, AgentError, Policy, agent_name, is_policy, keys_of
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
+from fiveup_env.envs import gymnasium_vector_kernels as engine
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
     action_space,
     check_integer,
-    check_packed,
     checked_actions,
     checked_dtype,
     checked_options,
@@ -28,17 +28,6 @@ from fiveup_env.envs.env_options import (
     observation_space,
     packed_state,
     unpack_state,
-)
-from fiveup_env.envs.gymnasium_vector_kernels import (
-    ASKS,
-    IDLE,
-    LEARNER,
-    LEARNERS,
-    OUTCOMES,
-    PYTHON,
-    advance_rows,
-    begin_rows,
-    show_rows,
 )
 from fiveup_env.envs.transition import find_illegal
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -161,19 +150,19 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _make_arrays(self) -> None:
         count, size = self.num_envs, observation_size(self.options.num_players)
         self._games = new_games(count, self.options.variant)
-        self._rows = np.zeros(count, LEARNERS)
+        self._rows = np.zeros(count, engine.LEARNERS)
         self._all = np.arange(count)
         self._actions = np.zeros(count, np.int64)
         self._found = np.zeros(4, np.int64)
-        same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
-        self._final: np.ndarray = np.zeros((count if same_step else 0, size), self.dtype)
+        finals = count if self.autoreset_mode == AutoresetMode.SAME_STEP else 0
         beliefs = (0 if self._marginals is None else count, *belief_shape(self.options.num_players))
-        self._beliefs: list[np.ndarray] = [np.zeros(beliefs, np.float32) for _ in range(2)]
+        self._final: np.ndarray = np.zeros((finals, size), self.dtype)
         self._final_beliefs: np.ndarray = np.zeros(beliefs, np.float32)
-        self._sets: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [
-            (np.zeros((count, size), self.dtype), np.zeros((count, NUM_ACTIONS), np.int8), np.zeros(count, OUTCOMES))
-            for _ in range(2)
-        ]
+        # Two sets take turns.
+        self._observations: list[np.ndarray] = [np.zeros((count, size), self.dtype) for _ in range(2)]
+        self._masks = [np.zeros((count, NUM_ACTIONS), np.int8) for _ in range(2)]
+        self._outcomes = [np.zeros(count, engine.OUTCOMES) for _ in range(2)]
+        self._beliefs: list[np.ndarray] = [np.zeros(beliefs, np.float32) for _ in range(2)]
         self._current = 0
         self._started = False
 
@@ -197,8 +186,8 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         wanted = agents_around(opponents, partner, self.options.num_players)
         # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
         playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
-        agents = [agent if PYTHON - i in playing else None for i, agent in enumerate(self._agents)]
-        around = np.full(4, LEARNER, np.int8)
+        agents = [agent if engine.PYTHON - i in playing else None for i, agent in enumerate(self._agents)]
+        around = np.full(4, engine.LEARNER, np.int8)
         for relative, agent in enumerate(wanted):
             if agent is not None:
                 around[relative] = _batched_number(agent, agents)
@@ -230,7 +219,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             self._rows["episode"][mask] = 0
         else:
             # A finished episode has been counted already.
-            self._rows["episode"][mask & (self._rows["status"] != IDLE)] += 1
+            self._rows["episode"][mask & (self._rows["status"] != engine.IDLE)] += 1
         if seed is not None or "scores" in given:
             self._games["phase"][mask] = MATCH_OVER  # no match is continued
         self._rows["scores"][mask] = table[mask]
@@ -242,7 +231,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _begin(self, which: np.ndarray) -> None:
         """Deal new episodes in these rows and play to the learner's first decision."""
         if len(which):
-            begin_rows(self._games, which, self._rows, self._step_options)
+            engine.begin_rows(self._games, which, self._rows, self._step_options)
             self._ask_agents(which, autoreset=True)
 
     # step
@@ -260,7 +249,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         if not self._started:
             raise ValueError("call reset() before step()")
         actions = checked_actions(actions, self._actions)
-        idle = self._rows["status"] == IDLE
+        idle = self._rows["status"] == engine.IDLE
         which = self._all
         if idle.any():
             if self.autoreset_mode == AutoresetMode.DISABLED:
@@ -285,22 +274,22 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def _deal_after_beliefs(self, marginals: BeliefWriter) -> None:
         """Write the beliefs at the end of finished episodes, then deal the next ones."""
-        over = np.flatnonzero(self._rows["status"] == IDLE)
+        over = np.flatnonzero(self._rows["status"] == engine.IDLE)
         if len(over):
             marginals.write_rows(copy_games(self._games, over), self._rows["seat"][over], over, self._final_beliefs)
             self._begin(over)
 
     def _advance(self, which: np.ndarray, actions: np.ndarray, autoreset: bool) -> None:
-        outcomes = self._sets[self._current][2]
-        advance_rows(self._games, which, actions, autoreset, self._rows, self._step_options, outcomes, self._final)
+        games, rows, outcomes = self._games, self._rows, self._outcomes[self._current]
+        engine.advance_rows(games, which, actions, autoreset, rows, self._step_options, outcomes, self._final)
 
     def _ask_agents(self, which: np.ndarray, autoreset: bool) -> None:
         """Let batched agents choose until no row of `which` waits for one."""
         if not self._agents:
             return
-        while len(asking := which[self._rows["status"][which] == ASKS]):
+        while len(asking := which[self._rows["status"][which] == engine.ASKS]):
             seats = self._games["turn"][asking]
-            numbers = PYTHON - self._rows["policies"][asking, seats].astype(np.int64)
+            numbers = engine.PYTHON - self._rows["policies"][asking, seats].astype(np.int64)
             answers = np.zeros(self.num_envs, np.int64)
             for number in np.unique(numbers):
                 rows = asking[numbers == number]
@@ -318,50 +307,42 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Observation of every row, and the outcomes of the step; rows of `reset` have none."""
-        observation, mask, outcomes = self._sets[self._current]
-        if reset.any():
-            outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
-            kept = self._rows["reward"][reset].copy()
-        show_rows(self._games, self._rows, observation, mask, outcomes)
-        if reset.any():
-            # Points scored before the first decision are part of the first reward.
-            outcomes["reward"][reset] = 0.0
-            self._rows["reward"][reset] = kept
-            self._rows["total"][reset] = 0.0
+        outcomes = self._outcomes[self._current]
+        outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
+        kept = self._rows["reward"][reset].copy()
+        self._show_rows()
+        # Points scored before the first decision are part of the first reward.
+        outcomes["reward"][reset] = 0.0
+        self._rows["reward"][reset] = kept
+        self._rows["total"][reset] = 0.0
         return self._seen(), outcomes
+
+    def _show_rows(self) -> None:
+        i = self._current
+        engine.show_rows(self._games, self._rows, self._observations[i], self._masks[i], self._outcomes[i])
 
     def _seen(self) -> dict[str, np.ndarray]:
         """The current set of arrays as an observation."""
-        observation, mask, _ = self._sets[self._current]
-        seen = {"observation": observation, "action_mask": mask}
+        seen = {"observation": self._observations[self._current], "action_mask": self._masks[self._current]}
         if self._marginals is not None:
             seen["belief"] = self._beliefs[self._current]
             self._marginals.write(self._games, self._rows["seat"], seen["belief"])
         return seen
 
     def _info(self) -> dict[str, Any]:
-        _, mask, outcomes = self._sets[self._current]
-        return {"seat": outcomes["seat"], "side": outcomes["side"], "action_mask": mask}
+        outcomes = self._outcomes[self._current]
+        return {"seat": outcomes["seat"], "side": outcomes["side"], "action_mask": self._masks[self._current]}
 
     def _final_info(self, outcomes: np.ndarray, ended: np.ndarray) -> dict[str, Any]:
-        sides = self.options.variant.num_sides
-        final = {
-            "winner": outcomes["final_winner"].copy(),
-            "is_success": outcomes["final_winner"] == outcomes["final_side"],
-            "scores": outcomes["final_scores"][:, :sides].copy(),
-            "rounds": outcomes["final_rounds"].copy(),
-            "length": outcomes["final_length"].copy(),
-            "return": outcomes["final_return"].copy(),
-        }
+        final = {name: outcomes[f"final_{name}"].copy() for name in ("winner", "rounds", "length", "return")}
+        final["is_success"] = outcomes["final_winner"] == outcomes["final_side"]
+        final["scores"] = outcomes["final_scores"][:, : self.options.variant.num_sides].copy()
         final |= {f"_{name}": ended for name in tuple(final)}
         info: dict[str, Any] = {"final_info": final, "_final_info": ended}
         if self.autoreset_mode == AutoresetMode.SAME_STEP:
             observations = np.full(self.num_envs, None, object)
             for i in np.flatnonzero(ended):
-                observations[i] = {
-                    "observation": self._final[i].copy(),
-                    "action_mask": np.zeros(NUM_ACTIONS, np.int8),
-                }
+                observations[i] = {"observation": self._final[i].copy(), "action_mask": np.zeros(NUM_ACTIONS, np.int8)}
                 if self._marginals is not None:
                     observations[i]["belief"] = self._final_beliefs[i].copy()
             info |= {"final_obs": observations, "_final_obs": ended}
@@ -369,7 +350,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def action_masks(self) -> np.ndarray:
         """Legal actions of the learner in every match, bool [N, 121] (a view of the latest mask)."""
-        return self._sets[self._current][1].view(np.bool_)
+        return self._masks[self._current].view(np.bool_)
 
     # checkpoints
 
@@ -390,13 +371,12 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         Raises:
             ValueError: if the state has another number of matches or is of another version.
         """
-        check_packed(state, self._games, self._rows)
         unpack_state(state, self._games, self._rows)
         self._agents, self._started = list(agents), True
-        observation, mask, outcomes = self._sets[self._current]
         pending = self._rows.copy()
-        show_rows(self._games, self._rows, observation, mask, outcomes)
+        self._show_rows()
         self._rows[:] = pending  # rewards that wait for the next step
+        outcomes = self._outcomes[self._current]
         outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
         return self._seen(), self._info()
 
@@ -416,7 +396,7 @@ def _batched_number(agent: Any, agents: list[Policy | None]) -> int:
         if None not in agents:
             agents.append(None)
         agents[agents.index(None)] = agent
-    if (number := PYTHON - agents.index(agent)) < -128:
+    if (number := engine.PYTHON - agents.index(agent)) < -128:
         raise ValueError("a vector env has room for 127 different batched agents at a time")
     return number
 

@@ -27,7 +27,7 @@ from fiveup_env.envs.transition import (
 from fiveup_env.jit.compilation import borrowed, entry, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.random import below, stream
-from fiveup_env.rules.record import GAME, MAX_EVENTS, Game
+from fiveup_env.rules.record import GAME, MAX_EVENTS, Game, record_dtype
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import forced_move, is_legal, write_mask
 from fiveup_env.views.observation import observation_size
@@ -42,87 +42,63 @@ SEAT_STREAM, POLICY_STREAM = 1 << 40, 1 << 41
 # was illegal, or the episode is over and the next one not dealt yet.
 DECIDES, ASKS, ILLEGAL, IDLE = 3, 4, 5, -1
 
-LEARNERS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("seed", "u8"),  # of the first episode's deals; later episodes are streams of it
-                ("policy_seed", "u8"),  # of the policies in this episode
-                ("episode", "i8"),
-                ("length", "i8"),  # decisions of the learner so far
-                ("reward", "f8"),  # of its side since its last decision
-                ("total", "f8"),  # of its side in the episode so far
-                ("scores", "i2", 4),  # starting scores
-                ("fixed_seat", "i1"),  # the learner's seat, -1 to draw one every episode
-                ("side", "i1"),
-                ("seat", "i1"),  # seat of the learner that decides, or decided last
-                ("status", "i1"),  # DECIDES, ASKS or IDLE
-                ("continues", "u1"),  # whether an episode after a round continues its match
-                ("around", "i1", 4),  # policies by seat relative to the learner's
-                ("policies", "i1", 4),  # policies by seat
-            ],
-            align=True,
-        ),
-    )
+LEARNERS = record_dtype(
+    [
+        ("seed", "u8"),  # of the first episode's deals; later episodes are streams of it
+        ("policy_seed", "u8"),  # of the policies in this episode
+        ("episode", "i8"),
+        ("length", "i8"),  # decisions of the learner so far
+        ("reward", "f8"),  # of its side since its last decision
+        ("total", "f8"),  # of its side in the episode so far
+        ("scores", "i2", 4),  # starting scores
+        ("fixed_seat", "i1"),  # the learner's seat, -1 to draw one every episode
+        ("side", "i1"),
+        ("seat", "i1"),  # seat of the learner that decides, or decided last
+        ("status", "i1"),  # DECIDES, ASKS or IDLE
+        ("continues", "u1"),  # whether an episode after a round continues its match
+        ("around", "i1", 4),  # policies by seat relative to the learner's
+        ("policies", "i1", 4),  # policies by seat
+    ]
 )
 """dtype of the state of a row across its episodes."""
 
-OUTCOMES = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("reward", "f8"),
-                ("final_return", "f8"),
-                ("final_rounds", "i4"),
-                ("final_length", "i4"),
-                ("final_scores", "i2", 3),
-                ("final_winner", "i1"),
-                ("final_side", "i1"),
-                ("seat", "i1"),
-                ("side", "i1"),
-                ("terminated", "?"),
-                ("truncated", "?"),
-            ],
-            align=True,
-        ),
-    )
+OUTCOMES = record_dtype(
+    [
+        ("reward", "f8"),
+        ("final_return", "f8"),
+        ("final_rounds", "i4"),
+        ("final_length", "i4"),
+        ("final_scores", "i2", 3),
+        ("final_winner", "i1"),
+        ("final_side", "i1"),
+        ("seat", "i1"),
+        ("side", "i1"),
+        ("terminated", "?"),
+        ("truncated", "?"),
+    ]
 )
 """dtype of what a step reports of one row, besides observation and mask."""
 
 LOG_SIZE = 64
 
-_LOG = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("actions", "i4", LOG_SIZE),  # 256 * seat + action
-                ("events", "i4", LOG_SIZE),  # scoring events, see `event_code`
-                ("num_actions", "u1"),
-                ("num_events", "u1"),
-            ],
-            align=True,
-        ),
-    )
+_LOG = record_dtype(
+    [
+        ("actions", "i4", LOG_SIZE),  # 256 * seat + action
+        ("events", "i4", LOG_SIZE),  # scoring events, see `event_code`
+        ("num_actions", "u1"),
+        ("num_events", "u1"),
+    ]
 )
 
-LEARNER_MATCH = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("game", GAME),
-                ("row", LEARNERS),
-                ("options", STEP_OPTIONS),
-                ("log", _LOG),  # of the last call
-                ("observation", "f4", max(observation_size(n) for n in (2, 3, 4))),  # of the learner's seat
-                ("mask", "i1", NUM_ACTIONS),
-            ],
-            align=True,
-        ),
-    )
+LEARNER_MATCH = record_dtype(
+    [
+        ("game", GAME),
+        ("row", LEARNERS),
+        ("options", STEP_OPTIONS),
+        ("log", _LOG),  # of the last call
+        ("observation", "f4", max(observation_size(n) for n in (2, 3, 4))),  # of the learner's seat
+        ("mask", "i1", NUM_ACTIONS),
+    ]
 )
 """dtype of the match of a `FiveUpEnv`; numba passes one record far faster than its parts."""
 

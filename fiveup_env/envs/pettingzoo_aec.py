@@ -15,6 +15,7 @@ from fiveup_env.envs.env_options import (
     checked_options,
     checked_reset_options,
     first_match,
+    full_observation,
     next_episode,
     observation_space,
     restored_record,
@@ -33,16 +34,14 @@ from fiveup_env.envs.pettingzoo_aec_kernels import (
     STATUS,
     advance_aec,
     write_seen,
-    write_seen_history,
 )
 from fiveup_env.envs.transition import TERMINATED, decoded_event, direct_call
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rendering.render_modes import FPS, RENDER_MODES, Frame, Renderer
 from fiveup_env.rules.actions import NUM_ACTIONS, PASS, checked_id
-from fiveup_env.rules.match import Event, IllegalActionError, Match
+from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.record import new_games
-from fiveup_env.views.history import HISTORY_COLUMNS
-from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.observation import observation_size
 from fiveup_env.views.observation_kernels import write_states
 from fiveup_env.views.view import View
 
@@ -51,40 +50,32 @@ Observation = dict[str, Any]
 
 RESET_OPTIONS = ("deal", "scores")
 _DERIVED = ("_advance", "_blank", "_vector", "_mask", "_side_rewards", "_event_codes")
-_NOBODY = np.zeros(NUM_ACTIONS, np.int8)
-_NOBODY.setflags(write=False)
+_NO_ACTIONS = np.zeros(NUM_ACTIONS, np.int8)
+_NO_ACTIONS.setflags(write=False)
 
 
 class FiveUpAEC(AECEnv[str, Observation, int]):
     """Exact 61 Five Up for two to four agents `player_0` .. `player_3`, one acting at a time.
 
-    Observations (`observation_space(agent)`), always from the perspective of the agent, at any time:
+    Every agent can be observed at any time, from its perspective (see `env_options.observation_space`); the mask is all
+    zero for agents that do not act.
 
-    | key            | what                                                                                    |
-    | -------------- | --------------------------------------------------------------------------------------- |
-    | `observation`  | float32 [F], F = 385, 436, 453 for 2, 3, 4 players; by name with observation="dict"     |
-    | `action_mask`  | int8 [121], the legal actions; all zero for who is not to act, and at the end           |
-    | `history`      | with history_length L > 0: int16 [L, 3], public events of the round (`write_history`)   |
-    | `history_mask` | the same: int8 [L], 1 for rows that hold an event                                       |
-    | `belief`       | with belief="exact", "likely": float32 [n, 28], where tiles may be (see `Views.belief`) |
-
-    Rewards (`fiveup_env.views.rewards`) are per side, partners get the same. `last()` gives an agent all that its
-    side got since its own last step, its own last action and what the others did included.
+    Rewards (`fiveup_env.views.rewards`) are per side, partners get the same. `last()` returns everything the side of an
+    agent gained since the agent's last step, including the actions of the others.
 
     Infos, for every agent:
 
-    | key            | what                                                                                    |
-    | -------------- | --------------------------------------------------------------------------------------- |
-    | `action_mask`  | int8 [121] as in the observation; read-only zeros for who is not to act                 |
-    | `events`       | scoring events of the last step in order (`fiveup_env.Event`, net in raw points)        |
-    | `forced`       | with draws="auto": draws (119) and passes (120) that the last step took by itself, in   |
-    |                | order, as (agent, action); which tile was drawn only who drew it sees (D6)              |
+    | key           | content                                                                                   |
+    | ------------- | ----------------------------------------------------------------------------------------- |
+    | `action_mask` | int8 [121] as in the observation; read-only zeros for agents that do not act              |
+    | `events`      | scoring events of the last step in order (`fiveup_env.Event`, net in raw points)          |
+    | `forced`      | with draws="auto": draws (119) and passes (120) that the last step took automatically, as |
+    |               | (agent, action) in order; only the drawing agent sees the tile (D6)                       |
 
     The episode ends for all agents at once; each is then stepped once more, with None.
 
     Args:
-        render_mode: what `render` returns: "ansi" (text), "svg" (text of a picture), "rgb_array" (uint8 [720, 960, 3],
-            needs the extra `render`); "human" (a window, extra `window`); or None.
+        render_mode: as for `FiveUpEnv`.
         record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
         options: see `EnvOptions`.
 
@@ -93,8 +84,8 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             show all hands.
 
     Raises:
-        TypeError: if there is no option of that name.
-        ValueError: naming the option, the value given and what would be right.
+        TypeError: if there is no such option.
+        ValueError: naming the option, the value given and the allowed values.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -141,17 +132,15 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         return state
 
     def _hold(self, state: np.ndarray) -> None:
-        """Take over a record, and keep arrays of its fields at hand."""
+        """Take over a record and keep views of its fields at hand."""
         self._state = state
         self._vector = state["observation"][0, : observation_size(self.options.num_players)]
         self._mask = state["mask"][0]
         self._side_rewards = state["rewards"][0]
         self._event_codes = state["events"][0]
 
-    # spaces
-
     def observation_space(self, agent: str) -> spaces.Dict:
-        """Space of what an agent observes, the same object at every call."""
+        """Space of an agent's observations, the same object at every call."""
         return self.observation_spaces[agent] if agent in self._sides else self._unknown(agent)
 
     def action_space(self, agent: str) -> spaces.Discrete:
@@ -167,17 +156,15 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         """Deal a new episode.
 
         Args:
-            seed: from 0 to 2**64 - 1; decides this deal, that of `Match(seed=seed)`, and all episodes after it: a later
-                reset without a seed goes on in its stream. Without any seed ever, one is drawn from the system.
-            options: `deal`, what to start from: a mapping with `hands`, `boneyard` and `opener` (see
-                `Match.from_deal`), a seed as in `Match(seed=...)`, or a `Match` (a copy of it is played on);
-                `scores`, raw points per side, instead of the option `starting_scores`. They hold for this episode.
+            seed: from 0 to 2**64 - 1; decides this deal, that of `Match(seed=seed)`, and all later episodes: a reset
+                without a seed continues its stream. The first reset without one draws one from the system.
+            options: `deal` and `scores`, for this episode (see `env_options.wanted_start`).
 
         Raises:
-            ValueError: if an argument is wrong; nothing is changed then.
+            ValueError: if an argument is wrong; the state does not change then.
         """
         first, episode = next_episode(seed, self._seed, self._episode)
-        # PettingZoo's own tests pass an option "options", to see that it is accepted.
+        # PettingZoo's tests pass an option "options" that must be accepted.
         given = {name: value for name, value in (options or {}).items() if name != "options"}
         match, scores = wanted_start(self.options, checked_reset_options(given, RESET_OPTIONS), first, episode)
         state, how = self._blank.copy(), DEAL
@@ -212,12 +199,12 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     # step
 
     def step(self, action: int | None) -> None:
-        """Take an action for the agent `agent_selection`; None, and only None, for one whose episode is over.
+        """Take an action for the agent `agent_selection`; None, and only None, once its episode is over.
 
         Raises:
-            IllegalActionError: if the rules do not allow it now. Nothing is changed.
+            IllegalActionError: if the action is illegal. The state does not change.
             ValueError: if it is not an integer from 0 to 120 (NumPy integers are fine), or not None at the end.
-            RuntimeError: if no episode is going on.
+            RuntimeError: before the first reset.
         """
         agent = self.agent_selection
         dead = self.terminations.get(agent)
@@ -230,13 +217,16 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             action = checked_id(action)
         outcome = self._advance(self._state, action)
         if outcome == ILLEGAL:
-            raise self._refusal(action)
+            self.match.play(action)  # raises, naming legal actions
         self._cumulative_rewards[agent] = 0.0
         if self._paid:
             self._clear_rewards()
         self._paid = outcome & PAID != 0
         if self._paid:
-            self._pay()
+            paid = self._side_rewards.tolist()
+            for player, side in self._sides.items():
+                self.rewards[player] = paid[side]
+                self._cumulative_rewards[player] += paid[side]
         events = self._events() if outcome & SCORED else ()
         forced = self._forced() if outcome & FORCED else ()
         if self.recorder is not None:
@@ -250,59 +240,43 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         if self.render_mode == "human":
             self.render()
 
-    def _refusal(self, action: int) -> IllegalActionError:
-        try:
-            self.match.play(action)
-        except IllegalActionError as refusal:
-            return refusal
-        raise AssertionError(f"the match takes action {action}, the environment does not")
-
-    def _pay(self) -> None:
-        """Give every seat what its side got in this step."""
-        paid = self._side_rewards.tolist()
-        for agent, side in self._sides.items():
-            self.rewards[agent] = paid[side]
-            self._cumulative_rewards[agent] += paid[side]
-
     def _end(self, outcome: int, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
-        """The episode is over for all agents; they are stepped with None, first who would have been next."""
+        """End the episode for all agents; they are stepped with None, starting after the agent that acted."""
         ended = dict.fromkeys(self.agents, True)
         if outcome & STATUS == TERMINATED:
             self.terminations = ended
         else:
             self.truncations = ended
         self.agent_selection = self.possible_agents[((outcome >> SEAT_SHIFT) + 1) % len(self.possible_agents)]
-        self._inform(_NOBODY, events, forced)
+        self._inform(_NO_ACTIONS, events, forced)
 
     def _deads_step_first(self) -> str:
-        # TerminateIllegalWrapper calls this when it has ended the episode: nobody has a legal action any more.
-        self._inform(_NOBODY, (), ())
+        # TerminateIllegalWrapper calls this when it has ended the episode: no agent has a legal action any more.
+        self._inform(_NO_ACTIONS, (), ())
         return super()._deads_step_first()
 
-    # infos
-
     def _inform(self, mask: np.ndarray, events: tuple[Event, ...], forced: tuple[tuple[str, int], ...]) -> None:
-        """New infos for all: those that were handed out before are the user's."""
-        told: Info = {"action_mask": _NOBODY, "events": events, "forced": forced}
+        """Make new infos for all agents; earlier ones belong to the user."""
+        shared: Info = {"action_mask": _NO_ACTIONS, "events": events, "forced": forced}
         for agent in self.agents:
-            self.infos[agent] = told.copy()
+            self.infos[agent] = shared.copy()
         self.infos[self.agent_selection]["action_mask"] = mask
 
     def _events(self) -> tuple[Event, ...]:
         return tuple([decoded_event(code) for code in self._event_codes.tolist() if code])
 
     def _forced(self) -> tuple[tuple[str, int], ...]:
-        """Forced actions of the last step; a draw keeps the turn, a pass does not."""
+        """Forced moves of the last step; a draw keeps the turn, a pass does not."""
         seat, agents, taken = int(self._state["forced_seat"][0]), self.possible_agents, []
         for action in self._state["forced"][0, : self._state["num_forced"][0]].tolist():
             taken.append((agents[seat % len(agents)], action))
             seat += action == PASS
         return tuple(taken)
 
-    # what is seen
+    # observations
 
     def observe(self, agent: str) -> Observation:
-        """What an agent sees now, in fresh arrays.
+        """Current observation of an agent, in new arrays.
 
         Raises:
             ValueError: if there is no such agent.
@@ -319,25 +293,11 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             write_seen(self._state, self.possible_agents.index(agent), vector)
         if self._plain:
             return {"observation": vector, "action_mask": mask}
-        return self._by_options(agent, vector, mask)
-
-    def _by_options(self, agent: str, vector: np.ndarray, mask: np.ndarray) -> Observation:
-        """The observation in named sections, with the history and with the belief, if the options say so."""
-        named = self.options.observation == "dict"
-        seen: Observation = {
-            "observation": split(vector, self.options.num_players) if named else vector,
-            "action_mask": mask,
-        }
-        if length := self.options.history_length:
-            seen["history"] = np.zeros((length, HISTORY_COLUMNS), np.int16)
-            seen["history_mask"] = np.zeros(length, np.int8)
-            write_seen_history(self._state, self.possible_agents.index(agent), seen["history"], seen["history_mask"])
-        if self._marginals is not None:
-            seen["belief"] = self._marginals.seen_by(self._state["game"], self.possible_agents.index(agent))
-        return seen
+        seat = self.possible_agents.index(agent)
+        return full_observation(self._state, seat, vector, mask, self.options, self._marginals)
 
     def state(self) -> np.ndarray:
-        """The whole truth for centralised critics, hidden hands included, float32 (see `write_state`).
+        """Global state for centralised critics, hidden hands included, float32 (see `write_state`).
 
         Raises:
             RuntimeError: before the first reset.
@@ -349,7 +309,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     @property
     def match(self) -> Match:
-        """A copy of the match behind the environment, hidden hands included.
+        """A copy of the current match, hidden hands included.
 
         Raises:
             RuntimeError: before the first reset.
@@ -362,9 +322,9 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             raise RuntimeError("nothing is dealt yet: call reset() first")
 
     def render(self) -> Frame:
-        """The table as the render mode says: what is public, and the hand of the seat to act, never another one (R2.2).
+        """Public state and the hand of the seat to act in the render mode, never another hand (R2.2).
 
-        Without a mode there is a warning and None.
+        Without a render mode it warns and returns None.
         """
         if self.render_mode is None:
             logger.warn('render() shows nothing without a render mode: make the env with render_mode="ansi"')
@@ -378,7 +338,6 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        """All of it, the record as bytes."""
         kept = {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
         return kept | {"_state": self._state.tobytes()}
 
@@ -391,5 +350,5 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
             self._advance = direct_call(advance_aec, AEC)
 
     def __copy__(self) -> FiveUpAEC:
-        # A copy that shared the dictionaries of rewards and infos would not be one.
+        # A shallow copy would share the dictionaries of rewards and infos.
         return copy.deepcopy(self)

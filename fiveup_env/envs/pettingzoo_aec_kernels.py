@@ -12,9 +12,8 @@ from numpy import int64
 from fiveup_env.envs.transition import GOES_ON, STEP_OPTIONS, deal_episode, event_code, resolve_forced, transition
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
-from fiveup_env.rules.record import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game
+from fiveup_env.rules.record import BY_BLOCK, GAME, MAX_EVENTS, MAX_HISTORY, Game, record_dtype
 from fiveup_env.rules.turn import is_legal
-from fiveup_env.views.history import write_history
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.observation_kernels import write_observation, write_seat_to_act
 
@@ -25,28 +24,22 @@ DEAL, BEGIN = -1, -2
 ILLEGAL = -1
 STATUS, PAID, SCORED, FORCED, SEAT_SHIFT = 3, 4, 8, 16, 5
 
-AEC = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("game", GAME),
-                ("options", STEP_OPTIONS),  # nested records first: NumPy does not align them
-                ("observation", "f4", max(observation_size(n) for n in (2, 3, 4))),  # of the seat to act
-                ("mask", "i1", NUM_ACTIONS),  # of the seat to act
-                ("rewards", "f8", 4),  # per side, of the last step
-                ("events", "i4", MAX_EVENTS),  # scoring events of the last step (see `event_code`), then 0
-                ("forced", "u1", MAX_HISTORY),  # draws and passes that the last step took automatically
-                ("num_forced", "u1"),
-                ("forced_seat", "u1"),  # seat of the first of them
-                # start of the episode (see `deal_episode`)
-                ("seed", "u8"),
-                ("episode", "i8"),
-                ("scores", "i2", 4),
-            ],
-            align=True,
-        ),
-    )
+AEC = record_dtype(
+    [
+        ("game", GAME),
+        ("options", STEP_OPTIONS),  # nested records first: NumPy does not align them
+        ("observation", "f4", max(observation_size(n) for n in (2, 3, 4))),  # of the seat to act
+        ("mask", "i1", NUM_ACTIONS),  # of the seat to act
+        ("rewards", "f8", 4),  # per side, of the last step
+        ("events", "i4", MAX_EVENTS),  # scoring events of the last step (see `event_code`), then 0
+        ("forced", "u1", MAX_HISTORY),  # draws and passes that the last step took automatically
+        ("num_forced", "u1"),
+        ("forced_seat", "u1"),  # seat of the first of them
+        # start of the episode (see `deal_episode`)
+        ("seed", "u8"),
+        ("episode", "i8"),
+        ("scores", "i2", 4),
+    ]
 )
 """dtype of the state of an AEC env."""
 
@@ -157,9 +150,3 @@ def write_outcome(state: Game, now: int) -> int:
 def write_seen(states: np.ndarray, seat: int, out: np.ndarray) -> None:
     """Write the observation of any seat into `out`, float32 [F]."""
     write_observation(states[0].game, seat, out)
-
-
-@entry
-def write_seen_history(states: np.ndarray, seat: int, out: np.ndarray, mask: np.ndarray) -> None:
-    """Write the public history as a seat sees it into `out` int16 [L, 3] and `mask` int8 [L]."""
-    write_history(states[0].game, seat, out, mask)

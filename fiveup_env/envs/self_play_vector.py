@@ -13,7 +13,6 @@ from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
     check_integer,
-    check_packed,
     checked_actions,
     checked_dtype,
     checked_options,
@@ -217,8 +216,8 @@ class SelfPlayVectorEnv:
         Raises:
             ValueError: if the state has another number of matches or is of another version; nothing changes then.
         """
-        check_packed(state, self._games, self._rows)
-        out = self._target(out)
+        if out is not None:
+            out.check_like(self._sets[0])
         unpack_state(state, self._games, self._rows)
         self._started = True
         return self.reset(0, reset_mask=np.zeros(self.num_matches, np.bool_), out=out)  # shows, deals nothing

@@ -10,46 +10,34 @@ from numpy import int64
 
 from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, deal_episode, deal_next, transition, winner_of
 from fiveup_env.jit.compilation import borrowed, entry, kernel, prefetch
-from fiveup_env.rules.record import Game
+from fiveup_env.rules.record import Game, record_dtype
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import is_legal
 from fiveup_env.views.observation_kernels import write_observation, write_seat_to_act
 
-ROWS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("seed", "u8"),  # of the first episode
-                ("episode", "i8"),
-                ("length", "i8"),  # steps of the episode so far
-                ("scores", "i2", 4),  # starting scores
-                ("continues", "u1"),  # whether an episode after a round continues its match
-            ],
-            align=True,
-        ),
-    )
+ROWS = record_dtype(
+    [
+        ("seed", "u8"),  # of the first episode
+        ("episode", "i8"),
+        ("length", "i8"),  # steps of the episode so far
+        ("scores", "i2", 4),  # starting scores
+        ("continues", "u1"),  # whether an episode after a round continues its match
+    ]
 )
 """dtype of the state of a match across its episodes."""
 
-FACTS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("rewards", "f4", 3),
-                ("final_rounds", "i4"),
-                ("final_length", "i4"),
-                ("final_scores", "i2", 3),
-                ("seat", "i1"),
-                ("side", "i1"),
-                ("final_winner", "i1"),
-                ("terminated", "?"),
-                ("truncated", "?"),
-            ],
-            align=True,
-        ),
-    )
+FACTS = record_dtype(
+    [
+        ("rewards", "f4", 3),
+        ("final_rounds", "i4"),
+        ("final_length", "i4"),
+        ("final_scores", "i2", 3),
+        ("seat", "i1"),
+        ("side", "i1"),
+        ("final_winner", "i1"),
+        ("terminated", "?"),
+        ("truncated", "?"),
+    ]
 )
 """dtype of what a step reports of one match, besides observation and mask."""
 

@@ -16,27 +16,22 @@ from numpy import int64
 from fiveup_env.jit.compilation import JIT_DISABLED, entry, kernel
 from fiveup_env.rules.match import EVENT_KINDS, Event
 from fiveup_env.rules.random import stream
-from fiveup_env.rules.record import MATCH_OVER, ROUND_OVER, Game, start_match, start_round
+from fiveup_env.rules.record import MATCH_OVER, ROUND_OVER, Game, record_dtype, start_match, start_round
 from fiveup_env.rules.turn import is_legal, play, play_forced
+from fiveup_env.views.history import write_history
 from fiveup_env.views.rewards import WIN, changes, scores_of, win_rewards
 
 GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
 
-STEP_OPTIONS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("scheme", "u1"),  # number of the reward, see `views.rewards`
-                ("auto_draws", "u1"),  # `transition` also takes the forced draws and passes that follow
-                ("skip_single", "u1"),  # with `auto_draws`: and every lone placement
-                ("logged_draws", "u1"),  # forced draws and passes are taken one by one, so that each is logged
-                ("round_episodes", "u1"),
-                ("max_rounds", "u4"),  # 0 for no limit
-            ],
-            align=True,
-        ),
-    )
+STEP_OPTIONS = record_dtype(
+    [
+        ("scheme", "u1"),  # number of the reward, see `views.rewards`
+        ("auto_draws", "u1"),  # `transition` also takes the forced draws and passes that follow
+        ("skip_single", "u1"),  # with `auto_draws`: and every lone placement
+        ("logged_draws", "u1"),  # forced draws and passes are taken one by one, so that each is logged
+        ("round_episodes", "u1"),
+        ("max_rounds", "u4"),  # 0 for no limit
+    ]
 )
 """dtype of the options that kernels read."""
 
@@ -158,7 +153,21 @@ def find_illegal(games: np.ndarray, which: np.ndarray, actions: np.ndarray, foun
     return count
 
 
-# passing results to Python
+# for Python
+
+
+@entry
+def step_rewards(
+    games: np.ndarray, before: tuple[int, int, int], now: int, scheme: int, round_episodes: bool
+) -> tuple[float, float, float]:
+    """`gained` for games[0]; `before` are raw scores per side, 0 for an unused third side."""
+    return gained(games[0], before, now, scheme, round_episodes)
+
+
+@entry
+def write_seen_history(records: np.ndarray, seat: int, out: np.ndarray, mask: np.ndarray) -> None:
+    """Write the public history of records[0].game as a seat sees it into `out` int16 [L, 3] and `mask` int8 [L]."""
+    write_history(records[0].game, seat, out, mask)
 
 
 @kernel

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fiveup_env.envs.transition import TERMINATED, step_rewards
 from fiveup_env.extensive.deal_chance import Outcomes, evenly, next_tiles
-from fiveup_env.extensive.episode_kernels import deal_round, draw_next, utilities
+from fiveup_env.extensive.episode_kernels import deal_round, draw_next
 from fiveup_env.extensive.game_setup import Setup
 from fiveup_env.rules.actions import DRAW, describe
 from fiveup_env.rules.match import IllegalActionError, Match
@@ -197,7 +198,9 @@ class Episode:
             return [0.0] * players
         options = self.setup.options
         before = (*map(int, options.scores), 0)[:3]
-        by_side = utilities(self.match._games, reward_index(options.reward), options.episode == "round", before)
+        by_side = step_rewards(
+            self.match._games, before, TERMINATED, reward_index(options.reward), options.episode == "round"
+        )
         return [by_side[seat % sides] for seat in range(players)]
 
     def chance_text(self, outcome: int) -> str:

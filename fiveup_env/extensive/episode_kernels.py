@@ -1,11 +1,10 @@
-"""What chance decides put into a record, and what a finished episode was worth."""
+"""What chance decides put into a record."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy import int64
 
-from fiveup_env.envs.transition import TERMINATED, gained
 from fiveup_env.jit.bits import count_bits
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.record import start_round
@@ -51,17 +50,3 @@ def draw_next(games: np.ndarray, tile: int) -> bool:
             game.boneyard[first] = tile
             return True
     return False
-
-
-@entry
-def utilities(
-    games: np.ndarray, scheme: int, round_episode: bool, before: tuple[int, int, int]
-) -> tuple[float, float, float]:
-    """What an episode that is over was worth to every side; 0 for a third that is none.
-
-    Args:
-        scheme: number of the reward (`views.rewards`).
-        round_episode: the episode is one round.
-        before: raw scores at its start, 0 for a third that is none.
-    """
-    return gained(games[0], before, TERMINATED, scheme, round_episode)

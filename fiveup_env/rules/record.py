@@ -85,7 +85,13 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("seed", "u8"),
 ]
 
-GAME = np.dtype((np.record, np.dtype(_FIELDS, align=True)))
+
+def record_dtype(fields: list[tuple]) -> np.dtype:
+    """Aligned dtype whose records kernels and Python read by attribute."""
+    return np.dtype((np.record, np.dtype(fields, align=True)))
+
+
+GAME = record_dtype(_FIELDS)
 """dtype of one match."""
 
 
