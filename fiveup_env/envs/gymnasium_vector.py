@@ -308,6 +308,9 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     def _shown(self, reset: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Observation of every row, and the outcomes of the step; rows of `reset` have none."""
         outcomes = self._outcomes[self._current]
+        if not reset.any():
+            self._show_rows()
+            return self._seen(), outcomes
         outcomes["terminated"][reset] = outcomes["truncated"][reset] = False
         kept = self._rows["reward"][reset].copy()
         self._show_rows()
