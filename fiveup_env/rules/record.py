@@ -74,7 +74,7 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("round_end", "u1"),  # how the last round ended
     ("round_winner", "i1"),  # side that won the last round, -1 for a tie (R8.5, D8)
     ("next_opener", "i1"),  # seat that opens the next round, -1 if a lot decides (R2.5)
-    ("winner", "i1"),  # side that won the match, -1 while it goes on (R6.2)
+    ("winner", "i1"),  # side that won the match, -1 before (R6.2)
     ("revealed", "u4", 4),  # hands shown at the last settlement (D5)
     # deal and configuration
     ("opener", "u1"),

@@ -69,70 +69,47 @@ class Section:
 def sections(num_players: int) -> tuple[Section, ...]:
     """The observation table for 2, 3 or 4 players."""
     n, sides = num_players, 3 if num_players == 3 else 2
-    return (
-        Section("hand", (28,), 1, 1, "own tiles"),
-        Section("laid", (28,), 1, 1, "tiles on the table"),
-        Section("ends", (3, 7), 1, 1, "row k: pips shown by more than k single ends"),
-        Section(
+    recent, one_hot = (NUM_RECENT,), f"the same, one-hot for 1 to {FINE_POINTS} points"
+    rows: list[tuple[str, tuple[int, ...], float, int, str]] = [
+        ("hand", (28,), 1, 1, "own tiles"),
+        ("laid", (28,), 1, 1, "tiles on the table"),
+        ("ends", (3, 7), 1, 1, "row k: pips shown by more than k single ends"),
+        (
             "spinners",
             (5, 7),
             1,
             1,
-            "per double: alone; terminal with one line side taken; inside with 2, 1, 0 side arms left (R4)",
+            "per double: alone; one line side taken; both taken, 2, 1, 0 side arms free (R4)",
         ),
-        Section("end_sum", (1,), 1 / 64, 255, "sum of the counted ends (R5.1), raw"),
-        Section("end_sum_mod_5", (5,), 1, 1, "its remainder by 5, one-hot (R5.2)"),
-        Section(
+        ("end_sum", (1,), 1 / 64, 255, "sum of the counted ends (R5.1), raw"),
+        ("end_sum_mod_5", (5,), 1, 1, "its remainder by 5, one-hot (R5.2)"),
+        (
             "credits",
             (91,),
             1 / 8,
             255,
-            "for each placement action 28..118 that is legal now: the display points its placement credit would bring,"
-            " 0 if it would overshoot (R5.2, R6.1)",
+            "display points of each legal placement 28..118, 0 if over target (R6.1)",
         ),
-        Section("order", (28,), 1 / 32, 28, "laid graph: 1 + place of the tile in the laying order, 0 if not laid"),
-        Section("parent", (28,), 1 / 32, 28, "laid graph: 1 + the tile it was laid on, 0 if none"),
-        Section(
+        ("order", (28,), 1 / 32, 28, "laid graph: 1 + place of the tile in the laying order, 0 if not laid"),
+        ("parent", (28,), 1 / 32, 28, "laid graph: 1 + the tile it was laid on, 0 if none"),
+        (
             "port",
             (28,),
             1 / 8,
             6,
-            "laid graph: port of that tile: 1 small half, 2 big half, 3, 4 line sides, 5, 6 side arms",
+            "laid graph: port of that tile: 1, 2 small, big half, 3, 4 line sides, 5, 6 arms",
         ),
-        Section("boneyard", (2,), 1 / 16, 28, "tiles left to draw; then whether none is"),
-        Section(
-            "recent_seat",
-            (NUM_RECENT,),
-            1 / 4,
-            4,
-            "latest actions of the round, newest first: 1 + seat, 0 if none",
-        ),
-        Section(
-            "recent_action",
-            (NUM_RECENT,),
-            1 / 128,
-            121,
-            "the same: 1 + action; a draw does not show its tile (D6)",
-        ),
-        Section(
-            "may_hold",
-            (n - 1, 28),
-            1,
-            1,
-            "tiles that each other seat may hold, given what its draws and passes revealed (R3.2)",
-        ),
-        Section("hand_sizes", (n, 4), 1 / 8, 28, "per seat: tiles held; then whether exactly 1, 2, 3"),
-        Section("drawn", (n,), 1 / 8, 28, "per seat: tiles drawn this round"),
-        Section(
-            "points_to_go",
-            (sides,),
-            1 / 64,
-            255,
-            "per side: display points missing to the target (R6), own side first",
-        ),
-        Section("fine_to_go", (sides, FINE_POINTS), 1, 1, f"the same, one-hot for 1 to {FINE_POINTS} points"),
-        Section("opener", (n,), 1, 1, "who opened this round, one-hot"),
-    )
+        ("boneyard", (2,), 1 / 16, 28, "tiles left to draw; then whether there are none"),
+        ("recent_seat", recent, 1 / 4, 4, "latest actions of the round, newest first: 1 + seat, 0 if none"),
+        ("recent_action", recent, 1 / 128, 121, "the same: 1 + action; a draw does not show its tile (D6)"),
+        ("may_hold", (n - 1, 28), 1, 1, "tiles that each other seat may hold after its draws and passes (R3.2)"),
+        ("hand_sizes", (n, 4), 1 / 8, 28, "per seat: tiles held; then whether exactly 1, 2, 3"),
+        ("drawn", (n,), 1 / 8, 28, "per seat: tiles drawn this round"),
+        ("points_to_go", (sides,), 1 / 64, 255, "per side: display points to the target (R6), own side first"),
+        ("fine_to_go", (sides, FINE_POINTS), 1, 1, one_hot),
+        ("opener", (n,), 1, 1, "opener of this round, one-hot"),
+    ]
+    return tuple(Section(*row) for row in rows)
 
 
 @cache
