@@ -10,7 +10,7 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.agents.baseline_kernels import choose, decision_key, round_key
-from fiveup_env.agents.search.equity import LONGEST, chance_at_start, points_to_go
+from fiveup_env.agents.search.equity import LONGEST, chance_at_start, mean_chance, points_of_sides
 from fiveup_env.envs.transition import resolve_forced
 from fiveup_env.evaluation.behaviour_kernels import best_credit, play_noted, proceed_noted
 from fiveup_env.jit.bits import lowest_bit
@@ -31,15 +31,14 @@ SHORT = 2  # tiles in a hand that is about to go out
 @kernel
 def shifted_chance(table: np.ndarray, game: Game, side: int, own: int, others: int) -> float:
     """Chance of `side` to win, whoever opens, if its score and all others' were so many points higher."""
-    sides, total = int64(game.num_sides), 0.0
-    for opening in range(sides):
-        at = 0
-        for k in range(sides):
-            which = (opening + k) % sides
-            to_go = points_to_go(game, which) - (own if which == side else others)
-            at = at * LONGEST + min(max(to_go, 1), LONGEST) - 1
-        total += table[at * sides + (side - opening) % sides]
-    return total / sides
+    now = points_of_sides(game)
+    higher = (own if side == 0 else others, own if side == 1 else others, own if side == 2 else others)
+    to_go = (
+        min(max(now[0] - higher[0], 1), LONGEST),
+        min(max(now[1] - higher[1], 1), LONGEST),
+        min(max(now[2] - higher[2], 1), LONGEST),
+    )
+    return mean_chance(table, to_go, int64(game.num_sides), side)
 
 
 @kernel

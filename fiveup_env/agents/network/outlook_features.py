@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fiveup_env.agents.network.laying import points_now
+from fiveup_env.agents.search.equity import LONGEST, mean_chance
 from fiveup_env.jit.compilation import kernel
 from fiveup_env.rules.tiles import NUM_TILES
 
@@ -28,7 +29,6 @@ _BEHIND = 3
 _MOST_POINTS = 16
 OUTLOOK_SCRATCH = (2, _MOST_POINTS)
 """Shape of float64 scratch for `write_outlook`."""
-_LONGEST = 61  # display points to go at 0 : 0 (R1.1), the most that a table of chances knows
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,13 @@ def chance_of(chances: np.ndarray, sides: int, to_go: np.ndarray, scoring: int, 
     """
     if to_go[scoring] == points:
         return 1.0 if scoring == 0 else 0.0
-    total = 0.0
-    for opening in range(sides):
-        at = 0
-        for k in range(sides):
-            side = (opening + k) % sides
-            left = to_go[side] - points if side == scoring else to_go[side]
-            at = at * _LONGEST + min(left, _LONGEST) - 1
-        total += chances[at * sides + (sides - opening) % sides]
-    return total / sides
+    points_of = (points if scoring == 0 else 0, points if scoring == 1 else 0, points if scoring == 2 else 0)
+    left = (
+        min(to_go[0] - points_of[0], LONGEST),
+        min(to_go[1] - points_of[1], LONGEST),
+        min(to_go[2] - points_of[2], LONGEST),
+    )
+    return mean_chance(chances, left, sides, 0)
 
 
 @kernel

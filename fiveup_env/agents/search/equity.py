@@ -39,14 +39,40 @@ def points_to_go(game: Game, side: int) -> int:
     return min(max(points, 1), LONGEST)
 
 
+@kernel(inline=True)
+def chance_between(table: np.ndarray, to_go: tuple[int, int, int], sides: int, opening: int, side: int) -> float:
+    """Look up the chance that `side` wins the match if side `opening` opens the next round.
+
+    Args:
+        table: flat table, see above.
+        to_go: display points that each side still needs, 1 to `LONGEST`; the third is not read if there are two sides.
+        sides: 2 or 3.
+    """
+    at = 0
+    for k in range(sides):
+        at = at * LONGEST + to_go[(opening + k) % sides] - 1
+    return float(table[at * sides + (side - opening) % sides])
+
+
+@kernel(inline=True)
+def mean_chance(table: np.ndarray, to_go: tuple[int, int, int], sides: int, side: int) -> float:
+    """Chance that `side` wins the match, averaged over the side that opens the next round; see `chance_between`."""
+    total = 0.0
+    for opening in range(sides):
+        total += chance_between(table, to_go, sides, opening, side)
+    return total / sides
+
+
+@kernel
+def points_of_sides(game: Game) -> tuple[int, int, int]:
+    """`points_to_go` of the three possible sides."""
+    return points_to_go(game, 0), points_to_go(game, 1), points_to_go(game, 2)
+
+
 @kernel
 def chance_at_start(table: np.ndarray, game: Game, opening: int, side: int) -> float:
     """Chance that `side` wins the match if side `opening` opens the next round."""
-    sides = int64(game.num_sides)
-    at = 0
-    for k in range(sides):
-        at = at * LONGEST + points_to_go(game, (opening + k) % sides) - 1
-    return float(table[at * sides + (side - opening) % sides])
+    return chance_between(table, points_of_sides(game), int64(game.num_sides), opening, side)
 
 
 @kernel
@@ -56,11 +82,7 @@ def win_chance(table: np.ndarray, game: Game, side: int) -> float:
         return 1.0 if game.winner == side else 0.0
     if game.next_opener >= 0:
         return chance_at_start(table, game, side_of(game, int64(game.next_opener)), side)
-    sides = int64(game.num_sides)
-    total = 0.0
-    for opening in range(sides):
-        total += chance_at_start(table, game, opening, side)
-    return total / sides
+    return mean_chance(table, points_of_sides(game), int64(game.num_sides), side)
 
 
 @kernel
