@@ -1,7 +1,7 @@
-"""What the site adds to docs/: pages and files from elsewhere in the repository, and links to them.
+"""Hook of mkdocs that adds pages and files from outside docs/, and rewrites links.
 
-Pages are written for readers of the repository, so they link as its folders lie. README, changelog, contributing guide,
-model cards and notebooks become pages of the site; other files that a page links to are put beside it.
+Links in pages follow the folders of the repository. README, changelog, contributing guide,
+model cards and notebooks become pages of the site; other files that a page links to are copied next to it.
 """
 
 from __future__ import annotations

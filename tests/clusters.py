@@ -15,21 +15,21 @@ from fiveup_env.system.ray_cluster import OBJECT_STORE, connected
 T = TypeVar("T")
 ROOT = Path(__file__).parents[1]
 WARNINGS = pytest.mark.filterwarnings(
-    # Ray on an environment variable and on options of its own, and on processes that it has ended but not waited for.
+    # Ray warns of an environment variable, of its options, and of processes that it ended without waiting for them.
     "ignore:Tip. In future versions of Ray:FutureWarning",
     "ignore:`use_[a-z_0-9]+` is deprecated:DeprecationWarning",
     "ignore:subprocess [0-9]+ is still running:ResourceWarning",
 )
-"""What Ray warns of in these tests, by message."""
+"""Warnings of Ray in these tests, by message."""
 
 
 def _environment() -> None:
-    """What Ray's processes inherit; by default they leave the CPU to all others, and tests would wait for minutes."""
+    """Set the environment of Ray's processes. Their default priority is so low that tests would wait for minutes."""
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0", PYTHONPATH=str(ROOT))
 
 
 def _patient(start: Callable[[], T], attempts: int = 4) -> T:
-    """What `start` returns. Ray gives a node of its own 30 seconds and no more: a busy machine may need another try."""
+    """Return the result of `start`, in several attempts: Ray gives a new node only 30 s."""
     for _ in range(attempts - 1):
         try:
             return start()

@@ -14,8 +14,8 @@ import fiveup_env
 HEAVY = ("numba", "torch", "ray", "pygame", "stable_baselines3")
 
 
-def told_by(code: str) -> str:
-    """What a new interpreter prints; a warning fails it."""
+def output_of(code: str) -> str:
+    """Output of a new interpreter; a warning is an error."""
     command = [sys.executable, "-W", "error", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
 
@@ -26,7 +26,7 @@ def test_importing_is_cheap() -> None:
         "import sys, time; begun = time.perf_counter(); import fiveup_env; took = time.perf_counter() - begun; "
         f"print((took, [name for name in {HEAVY} if name in sys.modules]))"
     )
-    results = [ast.literal_eval(told_by(code)) for _ in range(3)]
+    results = [ast.literal_eval(output_of(code)) for _ in range(3)]
     assert min(took for took, _ in results) < 1
     assert all(heavy == [] for _, heavy in results)
 
@@ -40,7 +40,7 @@ def test_importing_is_cheap() -> None:
     ],
 )
 def test_gymnasium_knows_the_ids_whatever_is_imported_first(code: str) -> None:
-    assert told_by(f"{code}; print('fiveup_env/FiveUp-v0' in gymnasium.registry)") == "True"
+    assert output_of(f"{code}; print('fiveup_env/FiveUp-v0' in gymnasium.registry)") == "True"
 
 
 def test_gymnasium_makes_it() -> None:
@@ -48,7 +48,7 @@ def test_gymnasium_makes_it() -> None:
         "import fiveup_env, gymnasium; env = gymnasium.make('fiveup_env/FiveUp-v0', num_players=2);"
         "print(env.action_space)"
     )
-    assert told_by(code) == "Discrete(121)"
+    assert output_of(code) == "Discrete(121)"
 
 
 def test_every_exported_name_can_be_imported() -> None:

@@ -1,4 +1,4 @@
-"""What each extra costs in megabytes: `python -m tests.docs.extras` prints the table of docs/install.md.
+"""Size of each extra in megabytes: `python -m tests.docs.extras` prints the table of docs/install.md.
 
 For every extra whose requirements are installed here: the distributions that it needs, theirs included, beyond what the
 package needs anyway, and the size of their files.
@@ -22,7 +22,7 @@ except ModuleNotFoundError:  # Python 3.10
 
 
 def requirements(extra: str | None) -> list[str]:
-    """What pyproject.toml asks for with an extra, None for without."""
+    """Requirements in pyproject.toml of an extra (None: of the package)."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return list(project["dependencies"] if extra is None else project["optional-dependencies"][extra])
 

@@ -1,6 +1,6 @@
-"""The tables of the README and of docs/*.md that describe the environment, made from the live one.
+"""Tables of the README and docs/*.md that describe the environment, made from the running environment.
 
-A table stands between `<!-- table: NAME -->` and `<!-- end -->`. `python -m tests.docs.tables` rewrites all of them in
+A table is between `<!-- table: NAME -->` and `<!-- end -->`. `python -m tests.docs.tables` rewrites all of them in
 place; a test fails while they differ.
 """
 
@@ -55,7 +55,7 @@ def action_table() -> str:
     for first, stop in itertools.pairwise(bounds):
         ids = f"{first}" if stop == first + 1 else f"{first}-{stop - 1}"
         rows.append([ids, str(stop - first), f"`{describe(stop - 1)}`"])
-    return table(["ids", "count", "for example, the last of them"], rows)
+    return table(["ids", "count", "example (the last id)"], rows)
 
 
 def option_table() -> str:
@@ -73,7 +73,7 @@ def option_table() -> str:
 
 
 def summary_table() -> str:
-    """What one sees at a glance, in the manner of PettingZoo's pages."""
+    """Summary in the style of PettingZoo's pages."""
     rows = []
     for n in (2, 3, 4):
         env = fiveup_v0.raw_env(num_players=n)
@@ -88,7 +88,7 @@ def summary_table() -> str:
 
 
 def facts_table() -> str:
-    """How the environments are made."""
+    """Facts about making the environments."""
     env = gymnasium.make("fiveup_env/FiveUp-v0")
     aec = fiveup_v0.raw_env()
     modes = ", ".join(f'`"{mode}"`' for mode in aec.metadata["render_modes"])
@@ -120,7 +120,7 @@ def _range(box: gymnasium.Space) -> str:
 
 
 def sides_table() -> str:
-    """What every reward scheme pays in two little matches that are played here and now."""
+    """Rewards of every scheme in two short matches, played here."""
     deal = {"hands": [[(1, 4)], [(4, 4), (2, 2)]], "boneyard": [(0, 0)], "opener": 0}
     rows = []
     for reward in ("win", "points", "equity"):
@@ -143,7 +143,7 @@ def decode_table() -> str:
 
 
 def arguments_table() -> str:
-    """What each environment takes beside the options that all share."""
+    """Arguments of each environment in addition to the shared options."""
     from fiveup_env.envs.gymnasium_single import FiveUpEnv
     from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
     from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
@@ -157,7 +157,7 @@ def arguments_table() -> str:
             if p.kind is not p.VAR_KEYWORD
         ]
         rows.append([f"`{made.__name__}`", ", ".join(own)])
-    return table(["class", "arguments beside the options above"], rows)
+    return table(["class", "arguments in addition to the options above"], rows)
 
 
 def _default(parameter: inspect.Parameter) -> str:
@@ -166,22 +166,22 @@ def _default(parameter: inspect.Parameter) -> str:
 
 
 INFOS = {
-    "action_mask": "int8 [121], the legal actions of whoever is to act; zeros for others, and at the end",
-    "actions": "since the last decision, itself first: (seat, action) each; a draw does not show its tile (D6)",
-    "events": "scoring events of the last step, whoever scored, in order: `fiveup_env.Event`, `net` in raw points",
-    "forced": 'with draws="auto": draws and passes that the last step took by itself, in order, as (agent, action)',
-    "illegal_action": "the id, where an illegal action ended the episode",
-    "is_success": "whether the learner's side is the winner",
+    "action_mask": "int8 [121], legal actions of the agent to act; zeros for other agents and at the end",
+    "actions": "(seat, action) from the last decision on, that included; a draw does not show its tile (D6)",
+    "events": "scoring events of the last step by any side, in order: `fiveup_env.Event`, `net` in raw points",
+    "forced": 'with draws="auto": draws and passes that the last step took automatically, in order, as (agent, action)',
+    "illegal_action": "id of the illegal action that ended the episode",
+    "is_success": "True if the learner's side is the winner",
     "length": "decisions of the learner's side in the episode",
     "return": "sum of the rewards of the episode",
     "round_number": "1 in the first round",
     "rounds": "rounds of the episode",
     "scores": "raw points per side",
-    "seat": "who observes, and is to decide",
+    "seat": "seat that observes and acts",
     "side": "the side of that seat",
-    "winner": 'side that won the match, with episode="round" the round; None (in vectors -1) where none did',
+    "winner": 'side that won the match (episode="round": the round); None (in vectors -1) if no side did',
 }
-"""What a key of infos means, whichever environment gives it."""
+"""Meaning of each key of infos, in all environments."""
 
 
 def infos_table() -> str:
@@ -217,7 +217,7 @@ def _aec_infos() -> dict[str, str]:
 
 
 def seeds_table() -> str:
-    """The first deal of some seeds: who opens, and what player_0 holds."""
+    """First deal of some seeds: the opener, and the hand of player_0."""
     rows = []
     for seed in (0, 1, 2**64 - 1):
         match = Match(4, seed)
@@ -227,7 +227,7 @@ def seeds_table() -> str:
 
 
 def history_text() -> str:
-    """The part of the changelog that tells versions of the environment."""
+    """The part of the changelog on versions of the environment."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     parts = re.findall(r"^## \[(.+?)\].*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     lines = []
@@ -260,7 +260,7 @@ def pages() -> list[Path]:
 
 
 def rewritten(text: str) -> str:
-    """A page's text with every table between its two markers made anew.
+    """A page's text with every table between its two markers made again.
 
     Raises:
         ValueError: if there is no table of that name.

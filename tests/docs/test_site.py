@@ -1,4 +1,4 @@
-"""The site builds without a warning, needs nothing from elsewhere, and its links lead somewhere."""
+"""The site builds without a warning, loads nothing from other hosts, and has no dead links."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
 
 
 def test_notebooks_are_pages(site: Path) -> None:
-    """And not files that a browser shows as JSON."""
+    """A browser would show the files as JSON."""
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         text = (site / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
         assert "<article" in text and "jp-CodeCell" in text, notebook.name
@@ -67,14 +67,14 @@ def test_notebooks_are_pages(site: Path) -> None:
 
 
 def test_tables_are_tables(site: Path) -> None:
-    """A row that stands apart from its table, after an empty line say, is shown as text between bars."""
+    """A row separated from its table by an empty line would be shown as text between bars."""
     for file in site.rglob("*.html"):
         lost = re.search(r"<p>\|.*?</p>", file.read_text(encoding="utf-8"), re.S)
         assert lost is None, f"{file.relative_to(site)}: {lost and lost[0][:80]}"
 
 
 def test_every_page_has_a_place_in_the_menu(site: Path) -> None:
-    """What mkdocs.yml does not name comes under "More", so that it is not lost; it is better placed."""
+    """mkdocs.yml names every page; others would be listed under "More"."""
     assert not re.search(r">\s*More\s*<", (site / "index.html").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/training.md are those of the data beside it."""
+"""The tables of docs/training.md are those of docs/data."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def meant(step: StepArrays) -> dict[str, np.ndarray]:
 
 
 def self_play(env: SelfPlayVectorEnv, steps: int, seed: int = 0, **reset: Any) -> list[dict[str, np.ndarray]]:
-    """What a reset and random steps show."""
+    """Everything shown by a reset and by random steps."""
     step, chance = env.reset(seed, **reset), np.random.default_rng(seed)
     seen = [meant(step)]
     for _ in range(steps):

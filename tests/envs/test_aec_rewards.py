@@ -1,4 +1,4 @@
-"""Who gets which reward when: after the moves of partner and opponents, and at the end."""
+"""Rewards of the PettingZoo environment: their size, their receiver, and the step that pays them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ HAND = {
 
 
 def points(raw: int) -> Any:
-    """A reward of the scheme "points" for a lead of so many raw points."""
+    """A reward of the scheme "points" for a lead in raw points."""
     return pytest.approx(raw / 305, abs=1e-12)
 
 
 def lasts(env: Any) -> dict[str, float]:
-    """What every agent would be told by `last()` now."""
+    """Rewards that `last()` would return to each agent now."""
     return dict(env._cumulative_rewards)
 
 
 def test_a_whole_hand_move_by_move() -> None:
-    """Credits reach all four seats, whoever made them (R1.2); `last` adds up what came since the own last step."""
+    """Credits reach all four seats (R1.2); `last` gives the sum since the agent's own last step."""
     env = fiveup_v0.raw_env(episode="round", reward="points")
     env.reset(options={"deal": HAND})
 
@@ -65,20 +65,20 @@ def test_a_whole_hand_move_by_move() -> None:
     env.step(encode(Lay((5, 6), 5, "spinner")))
     assert env.infos["player_3"]["events"] == () and not any(env.rewards.values())
 
-    # player_0 has heard of its own 10, the opponent's 10 and the partner's 10. It lays its last tile [4|5] on a side
+    # player_0 gets its own 10, the opponents' -10 and the partner's 10. It lays its last tile [4|5] on a side
     # arm (R4.3): 0 + 6 + 4 is 10, the opponents hold 5 + 9 = 14, rounded 15, the partner 3, rounded 5: 20 (R7).
     assert env.agent_selection == "player_0" and env.last()[1] == points(10)
     env.step(encode(Lay((4, 5), 5, "spinner")))
     assert all(info["events"] == (Event("domino", 0, 20, True),) for info in env.infos.values())
 
-    # The round, here the episode, is over for all. Each hears what came since its own last step.
+    # The round, here the episode, is over for all. Each gets the sum since its own last step.
     assert env.match.scores == (40, 10)
     told = {step.agent: step.reward for step in walk_on(env, 0)}
     assert told == {"player_0": points(20), "player_1": points(-20), "player_2": points(30), "player_3": points(-20)}
     assert env.agents == []
 
 
-def test_what_was_told_once_is_not_told_again() -> None:
+def test_a_reward_is_paid_once() -> None:
     env = fiveup_v0.raw_env(reward="points")
     env.reset(options={"deal": HAND})
     env.step(encode(Lead((5, 5))))
@@ -93,7 +93,7 @@ def test_what_was_told_once_is_not_told_again() -> None:
 
 
 def ending(num_players: int) -> dict[str, Any]:
-    """A deal and scores with which the lead of [5|5] by player_1 is exactly 61 (R6.2), in mid-round."""
+    """A deal and scores such that player_1 reaches exactly 61 (R6.2) by leading [5|5], in mid-round."""
     hands = [[(0, 1), (0, 2)], [(5, 5), (0, 3)], [(0, 4), (0, 6)], [(1, 2), (1, 3)]]
     scores = {2: (100, 295), 3: (100, 295, 55), 4: (100, 295)}
     deal = {"hands": hands[:num_players], "boneyard": [(6, 6)], "opener": 1}
@@ -124,8 +124,8 @@ def test_terminal_rewards_reach_all_seats(reward: str, num_players: int, draws: 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_what_an_episode_adds_up_to(options: dict[str, Any], num_players: int) -> None:
-    """For every seat all that `last` told is what the scheme promises for its side."""
+def test_rewards_of_an_episode_add_up_to_the_promise(options: dict[str, Any], num_players: int) -> None:
+    """For every seat the sum of `last` is the sum that the scheme promises its side."""
     env = fiveup_v0.raw_env(num_players=num_players, **options)
     sides = 3 if num_players == 3 else 2
     for seed in range(6):

@@ -71,7 +71,7 @@ def test_every_row_is_the_single_env_with_its_seed(num_players: int, around: dic
 
 
 def record(mode: AutoresetMode | str, steps: int) -> list[list[tuple[Any, ...]]]:
-    """What happens in every row, in the same words whatever the mode."""
+    """Return the events of each row in a form that does not depend on the mode."""
     env = FiveUpVectorEnv(7, opponents="greedy", autoreset_mode=mode, **SHORT)
     observation, info = env.reset(seed=8)
     told: list[list[tuple[Any, ...]]] = [[] for _ in range(7)]

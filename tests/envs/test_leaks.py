@@ -46,7 +46,7 @@ RICH: dict[Callable[..., Driver], dict[str, Any]] = {
 
 
 def visible(driver: Driver, seat: int | None) -> Any:
-    """What an environment shows of its position to a seat, or to the seats to act."""
+    """Everything that an environment shows of its position to a seat (None: to the seats to act)."""
     env = driver.env
     if isinstance(driver, Aec):
         agent = env.possible_agents[env.match.turn if seat is None else seat]

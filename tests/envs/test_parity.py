@@ -56,7 +56,7 @@ def shows(seen: Seen, ply: Ply) -> bool:
 
 
 def row_of(step: StepArrays, i: int, prefix: str = "") -> Seen:
-    """What is seen in one row, or with the prefix "final_" at the end of its episode."""
+    """Observation of one row; with the prefix "final_" that at the end of its episode."""
     arrays = {name: getattr(step, prefix + name, None) for name in ("observation", "action_mask", "belief")}
     return {name: array[i] for name, array in arrays.items() if array is not None and len(array)}
 
@@ -194,7 +194,7 @@ TINY = {n: {"hand_size": 2, "target": 11, "max_pip": 2 if n == 2 else 3} for n i
 @pytest.mark.parametrize("tiny", [False, True])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_beliefs_are_those_of_the_seat_in_all_of_them(num_players: int, tiny: bool, draws: str) -> None:
-    """belief="exact": a key beside the others, which stay as they were; at the end of an episode too (D5)."""
+    """belief="exact" adds a key and changes no other, at the end of an episode too (D5)."""
     if JIT_DISABLED and not tiny:
         pytest.skip("too many deals to count in plain Python")
     setting = {"draws": draws, "belief": "exact", "max_rounds": 3, **(TINY[num_players] if tiny else {})}

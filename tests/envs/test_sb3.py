@@ -103,7 +103,7 @@ def test_seeds_repeat() -> None:
     one = FiveUpSB3VecEnv(COUNT, seed=3, **SHORT)
     first, second = run(one), run(FiveUpSB3VecEnv(COUNT, seed=3, **SHORT))
     assert all(map(same_bits, first, second))
-    assert not np.array_equal(first[0], first[-1]), "a second reset goes on in the streams"
+    assert not np.array_equal(first[0], first[-1]), "a second reset continues the streams"
     assert one.seed(3) == [3] * COUNT
     assert all(map(same_bits, first, run(one)))
 

@@ -65,7 +65,7 @@ def test_that_an_array_would_show() -> None:
 
 
 def test_compiled_code_allocates_the_same_for_one_match_as_for_many() -> None:
-    """What is left is numba's handle for each argument of a call."""
+    """The remaining allocations are numba's handles for the arguments of a call."""
 
     def allocations(loop: Loop) -> int:
         _nrt.memsys_enable_stats()

@@ -47,7 +47,7 @@ def to_go(match: Match, side: int) -> int:
 
 
 def standing(match: Match, reward: str, side: int) -> float:
-    """What the rewards of a side should have added up to in a match from 0 : 0, straight from the table of schemes."""
+    """Sum of the rewards of a side in a match from 0 : 0, by the table of schemes."""
     others = [other for other in range(match.num_sides) if other != side]
     if reward == "points":
         return (match.scores[side] - np.mean([match.scores[other] for other in others])) / 305
@@ -203,7 +203,7 @@ def test_opponents_can_be_changed_between_episodes() -> None:
     _, other = greedy.reset(seed=7)
     random_steps = episode(env, info, np.random.default_rng(7))
     greedy_steps = episode(greedy, other, np.random.default_rng(7))
-    assert not same(random_steps, greedy_steps)  # what is under way goes on as it began
+    assert not same(random_steps, greedy_steps)  # the current episode keeps its opponents
     start = env.reset()
     assert same(start, greedy.reset())
     assert same(episode(env, start[1], np.random.default_rng(8)), episode(greedy, start[1], np.random.default_rng(8)))

@@ -1,4 +1,4 @@
-"""What an episode must be, played out by `Match` alone and in plain Python: the yardstick for every environment."""
+"""Reference episodes, played by `Match` alone in plain Python, to compare every environment with."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def standing(match: Match, reward: str, side: int) -> float:
 
 
 def final_win(winner: int | None, sides: int) -> list[float]:
-    """What "win" pays at the end."""
+    """Rewards of "win" at the end."""
     if winner is None:
         return [0.0] * sides
     return [1.0 if side == winner else -1.0 / (sides - 1) for side in range(sides)]

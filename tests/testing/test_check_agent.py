@@ -62,7 +62,7 @@ class Numpys(Sound):
 
 
 class Forgetless(Sound):
-    """Goes on counting where the match before ended."""
+    """Keeps counting over matches."""
 
     count: ClassVar[list[int]] = [0]
 
@@ -88,7 +88,7 @@ class Whispers(Sound):
 
 
 class Peeks(Sound):
-    """Looks for the match in whoever calls it."""
+    """Looks for the match in its callers."""
 
     def act(self, view: View) -> int:
         frame = inspect.currentframe()
@@ -102,7 +102,7 @@ class Peeks(Sound):
 
 
 class Rows(Policy):
-    """What a row gets depends on its place in the batch."""
+    """The answer for a row depends on its place in the batch."""
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         masks = views.observe()[1]
