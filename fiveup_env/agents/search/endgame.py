@@ -24,7 +24,7 @@ from fiveup_env.agents.search.equity import table_for, worth
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.record import GAME, PLAYING, Game
+from fiveup_env.rules.record import GAME, PLAYING, Game, record_dtype
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import count_legal, nth_legal, play
 
@@ -36,21 +36,15 @@ INFINITE = 1e9
 Frame: TypeAlias = Any
 """A record of dtype `FRAME`, or inside kernels a reference to one."""
 
-FRAME = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("cursor", "i8"),  # next legal action to try; -1: the one with the most points
-                ("count", "i8"),  # legal actions
-                ("first", "i8"),  # action tried first
-                ("low", "f8"),  # value that side 0 already secures elsewhere
-                ("high", "f8"),  # value to which side 1 can already limit side 0 elsewhere
-                ("values", "f8", 3),  # best so far, to side 0 or to every side
-            ],
-            align=True,
-        ),
-    )
+FRAME = record_dtype(
+    [
+        ("cursor", "i8"),  # next legal action to try; -1: the one with the most points
+        ("count", "i8"),  # legal actions
+        ("first", "i8"),  # action tried first
+        ("low", "f8"),  # value that side 0 already secures elsewhere
+        ("high", "f8"),  # value to which side 1 can already limit side 0 elsewhere
+        ("values", "f8", 3),  # best so far, to side 0 or to every side
+    ]
 )
 """dtype of the state of the search at one position."""
 

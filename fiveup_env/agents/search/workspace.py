@@ -17,71 +17,59 @@ from fiveup_env.belief.deal_counts import new_beliefs, new_cells
 from fiveup_env.jit.compilation import borrowed, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import Match
-from fiveup_env.rules.record import Variant
+from fiveup_env.rules.record import Variant, record_dtype
 from fiveup_env.views.view import Views
 
 Settings: TypeAlias = Any
 """A record of dtype `SETTINGS`, or inside kernels a reference to one."""
 
-SETTINGS = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("budget", "i8"),  # pimc: rollouts per legal action; ismcts: iterations
-                ("playout", "i8"),  # kernel policy of all seats in playouts
-                ("near", "i8"),  # first actions of a playout, taken by the policy `heuristic`
-                ("endgame", "i8"),  # solve exactly once the boneyard is empty and at most this many tiles are held
-                ("inference", "i8"),  # candidate worlds per sampled world, see `choice_model.sample_likely`
-                ("prior", "f8"),  # weight of the heuristic's opinion, in worlds
-                ("explore", "f8"),  # weight of the exploration term of ismcts
-            ],
-            align=True,
-        ),
-    )
+SETTINGS = record_dtype(
+    [
+        ("budget", "i8"),  # pimc: rollouts per legal action; ismcts: iterations
+        ("playout", "i8"),  # kernel policy of all seats in playouts
+        ("near", "i8"),  # first actions of a playout, taken by the policy `heuristic`
+        ("endgame", "i8"),  # solve exactly once the boneyard is empty and at most this many tiles are held
+        ("inference", "i8"),  # candidate worlds per sampled world, see `choice_model.sample_likely`
+        ("prior", "f8"),  # weight of the heuristic's opinion, in worlds
+        ("explore", "f8"),  # weight of the exploration term of ismcts
+    ]
 )
 """dtype of the settings of a search."""
 
 Race: TypeAlias = Any
 """A record of dtype `RACE`, or inside kernels a reference to one."""
 
-_RACE_FIELDS: list[tuple[Any, ...]] = [
-    ("state", "u8"),  # random state
-    ("num_actions", "i8"),
-    ("num_running", "i8"),
-    ("worlds", "i8"),  # seen by the actions still in the race
-    ("rollouts", "i8"),
-    ("actions", "i8", NUM_ACTIONS),  # candidates
-    ("running", "i8", NUM_ACTIONS),  # those still in the race, as indices into `actions`
-    ("seen", "i8", NUM_ACTIONS),  # worlds per action
-    ("sums", "f8", NUM_ACTIONS),  # sums of values
-    ("values", "f8", NUM_ACTIONS),  # values in the current world
-    ("opinions", "f8", NUM_ACTIONS),  # of the heuristic, in display points
-    ("products", "f8", (NUM_ACTIONS, NUM_ACTIONS)),  # sums of products of the values of two actions
-]
-
-RACE = np.dtype((np.record, np.dtype(_RACE_FIELDS, align=True)))
+RACE = record_dtype(
+    [
+        ("state", "u8"),  # random state
+        ("num_actions", "i8"),
+        ("num_running", "i8"),
+        ("worlds", "i8"),  # seen by the actions still in the race
+        ("rollouts", "i8"),
+        ("actions", "i8", NUM_ACTIONS),  # candidates
+        ("running", "i8", NUM_ACTIONS),  # those still in the race, as indices into `actions`
+        ("seen", "i8", NUM_ACTIONS),  # worlds per action
+        ("sums", "f8", NUM_ACTIONS),  # sums of values
+        ("values", "f8", NUM_ACTIONS),  # values in the current world
+        ("opinions", "f8", NUM_ACTIONS),  # of the heuristic, in display points
+        ("products", "f8", (NUM_ACTIONS, NUM_ACTIONS)),  # sums of products of the values of two actions
+    ]
+)
 """dtype of the race of `pimc`."""
 
 Node: TypeAlias = Any
 """A record of dtype `NODE`, or inside kernels a reference to one."""
 
-NODE = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("total", "f8"),  # value to the side that took the action, summed over visits
-                ("visits", "i8"),
-                ("available", "i8"),  # iterations in which the action was legal here
-                ("action", "i4"),  # that leads here
-                ("side", "i4"),  # that took it
-                ("child", "i4"),  # first child, 0 if none (the root is never a child)
-                ("sibling", "i4"),  # next child of the same parent, 0 if none
-            ],
-            align=True,
-        ),
-    )
+NODE = record_dtype(
+    [
+        ("total", "f8"),  # value to the side that took the action, summed over visits
+        ("visits", "i8"),
+        ("available", "i8"),  # iterations in which the action was legal here
+        ("action", "i4"),  # that leads here
+        ("side", "i4"),  # that took it
+        ("child", "i4"),  # first child, 0 if none (the root is never a child)
+        ("sibling", "i4"),  # next child of the same parent, 0 if none
+    ]
 )
 """dtype of a node of the tree of `ismcts`."""
 

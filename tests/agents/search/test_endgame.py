@@ -1,4 +1,4 @@
-"""The solver against trying everything, on positions with an empty boneyard and known hands."""
+"""The endgame solver against exhaustive search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTIONS = 121
 
 @entry
 def _take(games: np.ndarray, action: int, table: np.ndarray, out: np.ndarray) -> bool:
-    """Take a legal action without dealing anew; whether the round goes on, else `out` holds every side's value."""
+    """Take a legal action and return whether the round continues; if not, write the value of every side to `out`."""
     game = games[0]
     play(game, action)
     if game.phase == PLAYING:
@@ -46,7 +46,7 @@ def _legal(games: np.ndarray, legal: np.ndarray) -> int:
 
 
 def everything(games: np.ndarray, table: np.ndarray, sides: int) -> tuple[float, ...]:
-    """Value to every side if every seat maximises its own side's: plain recursion, no bounds, no order of moves."""
+    """Value to every side if every seat maximises that of its side: plain recursion without bounds or move order."""
     legal, best, mover = np.empty(ACTIONS, np.int64), None, int(games["turn"][0]) % sides
     for action in legal[: _legal(games, legal)]:
         after, out = games.copy(), np.zeros(sides)
@@ -58,7 +58,7 @@ def everything(games: np.ndarray, table: np.ndarray, sides: int) -> tuple[float,
 
 
 def endgame(rng: random.Random, num_players: int, most_tiles: int) -> Match | None:
-    """A random late position with an empty boneyard and two to `most_tiles` tiles held, or None."""
+    """A random position with an empty boneyard and two to `most_tiles` tiles held, or None."""
     tiles = rng.sample(TILES, rng.randint(num_players + 4, 18))
     hands: list[list[tuple[int, int]]] = [[] for _ in range(num_players)]
     for i, tile in enumerate(tiles):
@@ -107,8 +107,8 @@ def test_the_best_line_leads_to_the_best_value(num_players):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_pimc_solves_what_it_can_see(num_players):
-    """With two players and an empty boneyard the other hand is known, so the search is the solver's choice."""
+def test_pimc_uses_the_solver(num_players):
+    """With two players and an empty boneyard the other hand is known, so the choice is the solver's."""
     rng, solved = random.Random(num_players), 0
     while solved < scaled(40, 0.1):
         match = endgame(rng, num_players, 7)
@@ -123,7 +123,7 @@ def test_pimc_solves_what_it_can_see(num_players):
         solved += 1
 
 
-def test_what_cannot_be_solved():
+def test_positions_that_are_refused():
     with pytest.raises(ValueError, match="18 tiles are left to draw: only an empty boneyard"):
         double_dummy(Match(2, seed=0))
     match = Match.from_deal([TILES[:9], TILES[9:18]], [], 0)
@@ -132,7 +132,7 @@ def test_what_cannot_be_solved():
 
 
 def test_a_known_deal_needs_one_world():
-    """Two players, nothing left to draw: more worlds or more time add nothing, and none is spent."""
+    """With two players and an empty boneyard, more worlds or more time are not used."""
     match = Match.from_deal([[(0, 1), (1, 5), (5, 5)], [(1, 2), (2, 5)]], [], 0)
     view = View.of(match)
     start = time.perf_counter()

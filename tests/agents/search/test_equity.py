@@ -1,4 +1,4 @@
-"""Match equities: how tables are read and unfolded, the shipped ones, and the script that makes them."""
+"""Match equity: look-up, unfolding of tables, the shipped tables, and the script that computes them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _worth(games: np.ndarray, table: np.ndarray, side: int) -> float:
 
 
 def shaped(num_players: int) -> np.ndarray:
-    """The shipped table by points to go (index 0 is one point) from the opener's side on, last by side."""
+    """The shipped table: axes are points to go less one, from the opener's side on; the last axis is the side."""
     sides = Variant(num_players).num_sides
     return shipped_table(num_players).reshape(*[LONGEST] * sides, sides)
 
 
 def ended(num_players: int, to_go: list[int], opener: int, winner: int = -1) -> np.ndarray:
-    """A record at the end of a round: display points to go per side, seat that opens next (-1: a lot)."""
+    """A record at the end of a round, by display points to go per side and the next opener's seat (-1: a lot)."""
     games = new_games(1, Variant(num_players))
     games["scores"][0, : len(to_go)] = [305 - 5 * points for points in to_go]
     games["next_opener"], games["winner"] = opener, winner
@@ -33,7 +33,7 @@ def ended(num_players: int, to_go: list[int], opener: int, winner: int = -1) -> 
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_shipped_tables_are_chances(num_players):
+def test_shipped_tables_hold_probabilities(num_players):
     table = shaped(num_players)
     assert np.isfinite(table).all() and table.min() >= 0 and table.max() <= 1
     assert np.allclose(table.sum(-1), 1, atol=1e-5)
@@ -41,8 +41,8 @@ def test_shipped_tables_are_chances(num_players):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_shipped_tables_make_sense(num_players):
-    """Opening helps at the start; far ahead is nearly won; on the whole fewer points to go are better."""
+def test_shipped_tables_are_plausible(num_players):
+    """Opening helps at the start, a large lead is nearly won, and fewer points to go are better on average."""
     table = shaped(num_players)
     sides = table.shape[-1]
     start = table[(-1,) * sides]
@@ -55,7 +55,7 @@ def test_shipped_tables_make_sense(num_players):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_who_opens_is_looked_up_relative_to_the_side(num_players):
+def test_look_up_is_relative_to_the_opener(num_players):
     table, sides = shaped(num_players), Variant(num_players).num_sides
     to_go = [7, 20, 33][:sides]
     for opener in range(num_players):
@@ -72,14 +72,14 @@ def test_who_opens_is_looked_up_relative_to_the_side(num_players):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_a_match_that_is_over_is_won_or_lost(num_players):
+def test_a_finished_match_is_won_or_lost(num_players):
     sides = Variant(num_players).num_sides
     games = ended(num_players, [0, 5, 9][:sides], -1, winner=0)
     assert [_worth(games, shipped_table(num_players), side) for side in range(sides)] == [1.0, *[0.0] * (sides - 1)]
 
 
 def test_scores_below_zero_count_as_zero():
-    """D3: the source sets no floor; the table has one."""
+    """Scores have no lower limit (D3); the table has one."""
     table = shipped_table(4)
     assert _worth(ended(4, [70, 30], 0), table, 0) == _worth(ended(4, [61, 30], 0), table, 0)
 
@@ -102,7 +102,7 @@ def test_unfolding_interpolates():
     assert table[60, 1] == 0 and table[31, 0] == pytest.approx(0.25)
 
 
-def test_which_games_have_a_table():
+def test_variants_with_a_table():
     assert table_for(Variant(4), True) is shipped_table(4)
     assert table_for(Variant(4), False) is NO_TABLE
     assert table_for(Variant(2, target=100), True) is NO_TABLE
@@ -111,8 +111,8 @@ def test_which_games_have_a_table():
 
 
 @pytest.mark.jit
-def test_the_script_makes_such_tables(tmp_path, monkeypatch, capsys):
-    """A small run agrees with the shipped table within what so few deals allow."""
+def test_the_script_computes_tables(tmp_path, monkeypatch, capsys):
+    """A run with 60 deals per state is close to the shipped table."""
     table = make_table(2, 60, 5)
     assert np.abs(table - shaped(2)).mean() < 0.03
     assert np.array_equal(table, make_table(2, 60, 5))

@@ -1,4 +1,4 @@
-"""Search agents: legal, blind to what their seat cannot see, decided by the key alone, and no worse than greedy."""
+"""Search agents: legal, independent of hidden information, reproducible from the key, and stronger than greedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEARCHERS = [
 
 
 def batch(num_players: int, seed: int, most: int) -> Views:
-    """Views of positions of random matches, at most so many, from all phases."""
+    """About `most` views of positions of random matches, from all phases."""
     games = collected(num_players, seed, 4)
     games = games[:: max(1, len(games) // most)]
     return Views(games, games["turn"].astype(np.int64))
@@ -54,8 +54,8 @@ def test_legal_repeatable_and_the_same_alone_or_in_a_batch(spec, num_players):
 
 @pytest.mark.parametrize("spec", SEARCHERS)
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_two_matches_that_look_the_same_get_the_same_action(spec, num_players):
-    """Everything the seat cannot know is drawn anew (R2.2, D6): hands, boneyard, past draws, later deals."""
+def test_equal_views_give_equal_actions(spec, num_players):
+    """All hidden information is resampled (R2.2, D6): hands, boneyard, past draws, later deals."""
     agent, differ = make_agent(spec), 0
     for i, match in enumerate(undecided(num_players, seed=5, matches=2)):
         if i % scaled(7, 10):
@@ -76,7 +76,7 @@ def test_the_key_matters_where_it_is_close():
 
 
 def test_a_lone_legal_action_needs_no_search():
-    """Even a view that no deal agrees with is answered then: nothing is searched."""
+    """Nothing is searched then, so even a view that no deal is consistent with gets an answer."""
     match = Match.from_deal([[(0, 0)], [(1, 2), (3, 4)]], [(5, 6)], 0)
     assert PIMC().choose(View.of(match), 0) == match.legal_actions()[0]
     assert ISMCTS().choose(View.of(match), 0) == match.legal_actions()[0]
@@ -86,13 +86,13 @@ def test_a_lone_legal_action_needs_no_search():
 @pytest.mark.parametrize("spec", ["pimc:worlds=32", "ismcts:iterations=300"])
 @pytest.mark.parametrize(("num_players", "least"), [(2, 0.75), (3, 0.5), (4, 0.65)])
 def test_stronger_than_greedy(spec, num_players, least):
-    """A floor far below what is measured, above what luck gives equal agents in so many matches."""
+    """The floor is far below the measured strength and above the luck of equal agents in 200 matches."""
     result = evaluate(spec, "greedy", num_players, matches=200, seed=3)
     assert result.win_rate.value > least
 
 
 def test_takes_the_exact_hit():
-    """2 display points to go: leading [5|5] for 10 wins at once (R6.2), and no other lead scores."""
+    """With 2 display points to go, the lead [5|5] wins at once (R6.2); no other lead scores."""
     match = Match.from_deal([[(0, 1), (2, 4), (5, 5)], [(6, 6), (4, 6)]], [(1, 1)], 0, scores=[295, 0])
     match.play(PIMC(worlds=8).choose(View.of(match), 1))
     assert match.winner == 0
@@ -101,19 +101,19 @@ def test_takes_the_exact_hit():
 @pytest.mark.jit
 @pytest.mark.parametrize("agent", [PIMC(ms=20), ISMCTS(ms=20)])
 def test_milliseconds_bound_the_time(agent):
-    """Reproducibility is not promised with `ms`; a legal action in about that time is."""
+    """With `ms` an agent returns a legal action in about that time, not a reproducible one."""
     views = batch(4, 8, 10)
     keys = np.zeros(len(views), np.uint64)
-    agent.act_many(views, keys)  # compiled now
+    agent.act_many(views, keys)  # compiles
     start = time.perf_counter()
     actions = agent.act_many(views, keys)
-    assert time.perf_counter() - start < 10  # on a busy machine too
+    assert time.perf_counter() - start < 10  # 50 times the budget, for a machine under load
     assert views.observe(np.uint8)[1][np.arange(len(views)), actions].all()
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_small_variants(num_players):
-    """Targets, hands and sets other than the real game's."""
+    """Other targets, hand sizes and tile sets than those of the full game."""
     rng = random.Random(1)
     variant = Variant(num_players, 2, 100, 4)
     match = Match(num_players, seed=4, hand_size=variant.hand_size, target=variant.target, max_pip=variant.max_pip)
