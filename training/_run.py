@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from fiveup_env.evaluation import MatchUp
-from fiveup_env.reports.matchup_table import report
+from fiveup_env.reports.matchup_report import matchup_grid
 from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import load_checkpoint, write_file
@@ -121,7 +121,7 @@ def final_evaluation(
             results.append(match_up(name))
     write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
     for result in results:
-        Console().print(report(result))
+        Console().print(matchup_grid(result).rich())
 
 
 def begin_folder(folder: Path, config: Section) -> None:

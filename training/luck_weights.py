@@ -18,9 +18,9 @@ import typer
 from fiveup_env.agents.baseline_kernels import GREEDY
 from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.evaluation.behaviour_kernels import new_counts
-from fiveup_env.evaluation.luck import WEIGHTS, new_luck
-from fiveup_env.evaluation.match_plan import DEALS, POLICIES, Plan
-from fiveup_env.evaluation.match_play_kernels import DRAW_POINTS, FEATURES, play_kernels, start_matches
+from fiveup_env.evaluation.luck import DRAW_POINTS, FEATURES, WEIGHTS, ValueFunction, new_luck
+from fiveup_env.evaluation.match_plan import DEALS, POLICIES, MatchPlan
+from fiveup_env.evaluation.match_play_kernels import Observers, play_kernels, start_matches
 from fiveup_env.rules.record import RAW_PER_POINT, new_games
 from fiveup_env.rules.tiles import NUM_TILES
 
@@ -34,7 +34,7 @@ def leads(scores: np.ndarray) -> np.ndarray:
     return (points - points.mean(1, keepdims=True)) * sides / (sides - 1)
 
 
-def play(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def play(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
     """Rounds of a plan: regressors float64 [N, sides, X] and leads float64 [N, sides], sides counted from the opener's.
 
     The regressors of a side are: 1 per place and tile dealt there, the features of its draws less those of the others',
@@ -49,15 +49,15 @@ def play(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
         unit = np.zeros(len(FEATURES) + 1)
         unit[f] = 1
         games, luck = new_games(n, plan.variant), new_luck(n)
-        arrays = (no_deal, unit, table, luck, new_counts(n))
-        start_matches(games, rows, plan.seeds(DEALS), scores, *arrays)
+        observers = Observers(ValueFunction(no_deal, unit, table), luck, new_counts(n))
+        start_matches(games, rows, plan.seeds(DEALS), scores, observers)
         openers = games["opener"].astype(np.int64)
         for k in range(players):
             hands = games["hands"][rows, (openers + k) % players]
             places[:, k] = hands[:, None] >> np.arange(NUM_TILES, dtype=np.uint32) & 1
         opener_first[:] = (openers % sides)[:, None] + np.arange(sides)
         opener_first %= sides
-        play_kernels(games, np.full(4, GREEDY), plan.seeds(POLICIES), 1, *arrays)
+        play_kernels(games, np.full(4, GREEDY), plan.seeds(POLICIES), 1, observers)
         drawn[:, :, f] = luck[rows[:, None], DRAW_POINTS, opener_first]
     gained = leads(games["scores"][:, :sides]) - leads(scores[:, :sides])
     per_side = np.repeat(places.reshape(n, 1, -1), sides, 1)
@@ -66,7 +66,7 @@ def play(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Weights of the deal [sides, players, 28] and of draws and lot [F + 1], and the share of variance explained."""
-    whole = Plan(num_players, rounds, seed, 1, (0, 60))
+    whole = MatchPlan(num_players, rounds, seed, 1, (0, 60))
     sides, cells, features = whole.sides, num_players * NUM_TILES, len(FEATURES)
     # One system: a deal's weights are per side, a draw's are shared by all sides. The constants are the lot's.
     size = sides * cells + features + sides

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fiveup_env.evaluation.match_play import Progress
+    from fiveup_env.reports.report_writer import Report as ReportOf
     from fiveup_env.reports.tables import Grid
 
 # Typer vendors click from some release on, so click's classes are reached through typer's.
@@ -106,10 +107,12 @@ def without_endgames() -> Iterator[None]:
         print(f"the report has no endgames: {error}", file=sys.stderr)
 
 
-def save_report(folder: str, write: Callable[[], Any]) -> None:
+def save_report(folder: str, report: ReportOf) -> None:
     """Write a report to a folder and print its path."""
+    from fiveup_env.reports.report_writer import write_report
+
     with usage_errors(f"the report to {folder}"):
-        print(f"report: {write()}", file=sys.stderr)
+        print(f"report: {write_report(report, folder, command_line())}", file=sys.stderr)
 
 
 def show(*parts: RenderableType) -> None:

@@ -83,15 +83,16 @@ def evaluate_command(
     Prints A's display points per deal and win rate with 95% intervals. An agent that fails loses the match by forfeit.
     """
     from fiveup_env.evaluation import evaluate as play
-    from fiveup_env.reports import comparison as cards
-    from fiveup_env.reports import matchup_card as card
-    from fiveup_env.studies.endgame_study import of_match_up
+    from fiveup_env.reports.matchup_report import matchup_content, matchup_grid, matchup_report
+    from fiveup_env.reports.report_comparison import compare_reports, comparison_grid, read_report
+    from fiveup_env.reports.report_writer import write_report
+    from fiveup_env.studies.endgame_regret import of_match_up
 
     options: dict[str, Any] = {"max_rounds": max_rounds, "start": start, "precision": precision, "strict": strict}
     options |= {"processes": processes, "ray": ray, "folder": keep, "timeout": timeout}
     comparison = None
     with usage_errors(f"records to {record}" if report is None else f"the report to {report}"):
-        before = None if against is None else cards.read_report(against)
+        before = None if against is None else read_report(against)
         with progress_bar(f"{a} against {b}") as progress:
             result = play(a, b, players, matches, seed, **options, progress=progress)
         if record is not None:
@@ -100,21 +101,17 @@ def evaluate_command(
             for path, failure in save_records(result, a, b, record, records, timeout).items():
                 if failure is not None:
                     print(f"{path} ends where the match was forfeited: {failure}", file=sys.stderr)
-        command = command_line()
         if report is not None:
             regret = None
             if endgame:
                 with without_endgames(), progress_bar("endgames") as progress:
                     regret = of_match_up(result, a, b, endgame, progress)
-            print(f"report: {card.write_report(result, report, command, regret)}", file=sys.stderr)
+            page = write_report(matchup_report(result, regret), report, command_line())
+            print(f"report: {page}", file=sys.stderr)
         if before is not None:
-            comparison = cards.compare(before, card.as_json(result, command))
-    if as_json:
-        print_result(result.as_dict(), as_json, [])
-    else:
-        from fiveup_env.reports.matchup_table import report as tables
-
-        show(tables(result), *([] if comparison is None else [cards.show(comparison)]))
+            comparison = compare_reports(before, matchup_content(result))
+    grids = [matchup_grid(result), *([] if comparison is None else [comparison_grid(comparison)])]
+    print_result(result.as_dict(), as_json, grids)
 
 
 def compare_command(
@@ -122,11 +119,11 @@ def compare_command(
     second: Annotated[str, Argument(metavar="REPORT", help="Folder of the second report card.", show_default=False)],
 ) -> None:
     """Show the differences between two report cards (second minus first), with 95% intervals."""
-    from fiveup_env.reports import comparison as cards
+    from fiveup_env.reports.report_comparison import compare_reports, comparison_grid, read_report
 
     with usage_errors():
-        found = cards.compare(cards.read_report(first), cards.read_report(second))
-    show(cards.show(found))
+        found = compare_reports(read_report(first), read_report(second))
+    show(comparison_grid(found).rich())
 
 
 def tournament_command(
@@ -147,19 +144,20 @@ def tournament_command(
     as_json: AsJson = False,
 ) -> None:
     """Play every agent against every other on the same deals and rate them (Bradley-Terry, in Elo points)."""
-    from fiveup_env.reports import tournament_card as ratings_card
-    from fiveup_env.studies import tournament as ratings
+    from fiveup_env.reports.study_reports import tournament_grids, tournament_report
+    from fiveup_env.studies.endgame_regret import regret_of_tournament
+    from fiveup_env.studies.tournament import round_robin
 
     with usage_errors(), progress_bars() as watch:
         settings: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep, "watch": watch}
-        result = ratings.round_robin(agents, players, matches, seed, **settings)
+        result = round_robin(agents, players, matches, seed, **settings)
         if report is not None:
             regret = None
             if endgames:
                 with without_endgames():
-                    regret = ratings_card.regret(result, agents, endgames, seed, watch)
-            save_report(report, lambda: ratings_card.write_report(result, report, command_line(), regret))
-    print_result(result.as_dict(), as_json, ratings.grids(result))
+                    regret = regret_of_tournament(result, agents, endgames, seed, watch)
+            save_report(report, tournament_report(result, regret))
+    print_result(result.as_dict(), as_json, tournament_grids(result))
 
 
 def crossplay_command(
@@ -182,16 +180,18 @@ def crossplay_command(
     as_json: AsJson = False,
 ) -> None:
     """Seat policies of different runs as partners and show the gap between self-play and cross-play scores."""
-    from fiveup_env.studies import cross_play as crossed
+    from fiveup_env.reports.study_reports import cross_play_report
+    from fiveup_env.studies.cross_play import cross_play
 
     if players != 4:
         raise UsageError("cross-play needs partners, which only four players have; for 2 or 3: fiveup tournament")
     with usage_errors(), progress_bars() as watch:
         settings: dict[str, Any] = {"processes": processes, "timeout": timeout, "folder": keep, "watch": watch}
-        result = crossed.cross_play(agents, others or (), against, matches, seed, **settings)
+        result = cross_play(agents, others or (), against, matches, seed, **settings)
+        found = cross_play_report(result)
         if report is not None:
-            save_report(report, lambda: crossed.write_report(result, report, command_line()))
-    print_result(result.as_dict(), as_json, crossed.grids(result))
+            save_report(report, found)
+    print_result(result.as_dict(), as_json, found.grids)
 
 
 def endgame_command(
@@ -207,19 +207,20 @@ def endgame_command(
     as_json: AsJson = False,
 ) -> None:
     """Show the loss of agents against the double-dummy solver in positions with an empty boneyard."""
-    from fiveup_env.studies import endgame_study as endgames
-    from fiveup_env.studies.endgame_regret import collect
+    from fiveup_env.reports.study_reports import endgame_report
+    from fiveup_env.studies import endgame_regret as endgames
 
     with usage_errors(), progress_bars() as watch:
         if records is None:
             played = endgames.of_agent(by, players, matches, seed, watch(f"matches of {by}"))
         else:
             played = endgames.of_records(endgames.read_folder(Path(records)))
-        positions = collect(list(played), players, watch("positions solved"))
+        positions = endgames.collect(list(played), players, watch("positions solved"))
         result = endgames.regret_of(agents, positions, watch)
+        found = endgame_report(result)
         if report is not None:
-            save_report(report, lambda: endgames.write_report(result, report, command_line()))
-    print_result(result.as_dict(), as_json, [result.grid()])
+            save_report(report, found)
+    print_result(result.as_dict(), as_json, found.grids)
 
 
 def exploit_command(
@@ -245,10 +246,11 @@ def exploit_command(
 
     Both are lower bounds of the best response.
     """
-    from fiveup_env.studies import exploit as exploiting
+    from fiveup_env.reports.study_reports import exploit_report
+    from fiveup_env.studies.exploit import exploit
 
     with usage_errors(), progress_bars() as watch:
-        result = exploiting.exploit(
+        result = exploit(
             agent,
             players,
             worlds=search,
@@ -260,9 +262,10 @@ def exploit_command(
             seed=seed,
             watch=watch,
         )
+        found = exploit_report(result)
         if report is not None:
-            save_report(report, lambda: exploiting.write_report(result, report, command_line()))
-    print_result(result.as_dict(), as_json, [result.grid()])
+            save_report(report, found)
+    print_result(result.as_dict(), as_json, found.grids)
 
 
 def variance_command(
@@ -276,11 +279,12 @@ def variance_command(
     processes: Processes = 1,
 ) -> None:
     """Show the variance removed by duplicate deals, common random numbers and the control variate."""
-    from fiveup_env.studies import variance as measured
+    from fiveup_env.reports.study_reports import variance_grid
+    from fiveup_env.studies.variance import measure_variance
 
     with usage_errors(), progress_bar(f"{a} against {b}") as progress:
-        rows = measured.measure(a, b, players, matches, seed, processes, progress)
-    show(measured.table(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}"))
+        rows = measure_variance(a, b, players, matches, seed, processes, progress)
+    show(variance_grid(rows, f"{a} against {b}, {players} players, {matches:,} matches, seed {seed}").rich())
 
 
 def exploitability_command(
@@ -296,10 +300,11 @@ def exploitability_command(
 ) -> None:
     """Compute the exact gain of a best response to an agent in one round of a small variant for two players."""
     from fiveup_env.extensive.game_setup import Setup
-    from fiveup_env.studies import exact_exploitability as exact
+    from fiveup_env.reports.study_reports import exploitability_grid
+    from fiveup_env.studies.exact_exploitability import exploitability
 
     with usage_errors():
         setup = Setup.of(2, hand_size=hand_size, max_pip=max_pip, episode="round", reward=reward)
-        result = exact.exploitability(agent, setup, samples=samples, limit=limit)
+        result = exploitability(agent, setup, samples=samples, limit=limit)
     title = f"{agent}, double-{max_pip}, {hand_size} tiles each, {reward}"
-    print_result(result.as_dict(), as_json, [result.grid(title)])
+    print_result(result.as_dict(), as_json, [exploitability_grid(result, title)])

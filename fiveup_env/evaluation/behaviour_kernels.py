@@ -1,10 +1,12 @@
-"""What every seat did in a match, counted as it is played: going out, hands that cost, overshoots, what was set up.
+"""Behaviour counters of a match, per seat: going out, cost of hands, overshoots, credits left to others.
 
-Kept per match as int32 [4 seats, REGIONS, FIELDS]; the region is that of the seat's side by its score just before the
-action. All points are display points. What is counted stands beside the fields; `behaviour` makes rates of it.
+Counts of a match are int32 [4 seats, REGIONS, FIELDS]. The region is the score range of the seat's side just before the
+action. All points are display points. `behaviour` turns the counts into rates.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy import int64
@@ -27,37 +29,37 @@ from fiveup_env.rules.record import (
 )
 from fiveup_env.rules.scoring import credit_of, next_of, side_of, to_nearest_five
 from fiveup_env.rules.tiles import pip_sum
-from fiveup_env.rules.turn import end_placements, proceed, spinner_placements
+from fiveup_env.rules.turn import end_placements, spinner_placements
 
 BOUNDS = (30, 50, 56)
-"""Scores, in display points, at which a region ends and the next begins."""
+"""First score, in display points, of every region but the first."""
 REGIONS = len(BOUNDS) + 1
 
 (
     ROUNDS,  # rounds that ended
-    BLOCKS,  # of them by a block (R8)
-    BLOCKS_WON,  # of those: the side had the lightest hand alone (R8.5)
+    BLOCKS,  # rounds that ended by a block (R8)
+    BLOCKS_WON,  # blocks in which the side alone had the lightest hand (R8.5)
     OUTS,  # rounds in which this seat went out (R7.0)
-    OUT_POINTS,  # net of those events where they were accepted (R7.4)
+    OUT_POINTS,  # accepted points of going out (R7.4)
     PARTNER_OUTS,  # rounds in which the partner went out
-    HAND_COST,  # points that this seat's hand took from the partner's going out (R7.3)
+    HAND_COST,  # points that this seat's hand subtracted when the partner went out (R7.3)
     BLOCK_POINTS,  # credited at blocks (R8.2); counted for the side's first seat
-    EVENTS,  # scoring events that brought or would have brought points
-    OVERSHOTS,  # of them discarded (R6.1)
-    LOST_POINTS,  # what those would have brought
-    HITS,  # events that made exactly 61 (R6.2)
+    EVENTS,  # scoring events with positive points, accepted or not
+    OVERSHOTS,  # events discarded (R6.1)
+    LOST_POINTS,  # points discarded
+    HITS,  # events that reached exactly 61 (R6.2)
     PLACEMENTS,  # tiles laid
-    POINTS,  # accepted placement credits, the domino's aside (R5.2)
-    LEFT,  # placements after which the round went on
-    FOR_PARTNER,  # the best credit that the partner's hand could take of what they left
-    FOR_OPPONENT,  # the same for the next seat, an opponent
+    POINTS,  # accepted credits of placements, without going out (R5.2)
+    LEFT,  # placements that did not end the round
+    FOR_PARTNER,  # best credit available to the partner's hand after them
+    FOR_OPPONENT,  # best credit available to the next seat, an opponent
 ) = range(17)
 FIELDS = 17
 
 
 @kernel
 def best_credit(game: Game, seat: int) -> int:
-    """The most raw points that a placement of `seat` on this layout would bring, 0 if none scores or all overshoot."""
+    """Largest credit, in raw points, of a placement by `seat` on this layout; 0 if none scores or all overshoot."""
     score, target, best = int64(game.scores[side_of(game, seat)]), int64(game.target), 0
     ends, spinners = end_placements(game, seat), spinner_placements(game, seat)
     while ends:
@@ -83,20 +85,29 @@ def region_of(raw: int) -> int:
     return region
 
 
+class Before(NamedTuple):
+    """State just before an action: the seat to act, the events already listed, and the region of every side."""
+
+    seat: int
+    events: int
+    regions: tuple[int, int, int]
+
+
 @kernel
-def proceed_noted(game: Game, action: int, conduct: np.ndarray) -> None:
-    """One legal action (`turn.proceed`), counted in `conduct`, int32 [4, REGIONS, FIELDS]."""
-    seat, players = int64(game.turn), int64(game.num_players)
-    regions = (
-        region_of(int64(game.scores[0])),
-        region_of(int64(game.scores[1])),
-        region_of(int64(game.scores[2])),
-    )
-    before = int64(game.num_events)
-    proceed(game, action)
-    note_events(game, seat, before, regions, conduct)
+def before_action(game: Game) -> Before:
+    """State that `note_action` compares with."""
+    first, second, third = int64(game.scores[0]), int64(game.scores[1]), int64(game.scores[2])
+    regions = (region_of(first), region_of(second), region_of(third))
+    return Before(int64(game.turn), int64(game.num_events), regions)
+
+
+@kernel
+def note_action(game: Game, action: int, before: Before, counts: np.ndarray) -> None:
+    """Count an action that was just taken; `counts` of the match are int32 [4, REGIONS, FIELDS]."""
+    seat, regions, players = before.seat, before.regions, int64(game.num_players)
+    note_events(game, before, counts)
     if action < DRAW:
-        row = conduct[seat, regions[side_of(game, seat)]]
+        row = counts[seat, regions[side_of(game, seat)]]
         row[PLACEMENTS] += 1
         if game.phase == PLAYING:
             following = next_of(seat, players)
@@ -105,22 +116,16 @@ def proceed_noted(game: Game, action: int, conduct: np.ndarray) -> None:
             if players == MAX_PLAYERS:
                 row[FOR_PARTNER] += best_credit(game, next_of(following, players)) // RAW_PER_POINT
     if game.phase != PLAYING:
-        note_round(game, seat, regions, conduct)
+        note_round(game, before, counts)
 
 
 @kernel
-def play_noted(game: Game, action: int, conduct: np.ndarray) -> None:
-    """As `proceed_noted`, with the step's own scoring events alone in the record afterwards (`turn.play`)."""
-    game.num_events = 0
-    proceed_noted(game, action, conduct)
-
-
-@kernel
-def note_events(game: Game, seat: int, before: int, regions: tuple[int, int, int], conduct: np.ndarray) -> None:
-    """The scoring events of the last action, taken by `seat`; so many before it are older."""
-    for i in range(before, int64(game.num_events)):
+def note_events(game: Game, before: Before, counts: np.ndarray) -> None:
+    """Count the scoring events of the last action."""
+    seat, regions = before.seat, before.regions
+    for i in range(before.events, int64(game.num_events)):
         kind, side, net = int64(game.event_kind[i]), int64(game.event_side[i]), int64(game.event_net[i])
-        row = conduct[side if kind == BLOCKED else seat, regions[side]]
+        row = counts[side if kind == BLOCKED else seat, regions[side]]
         points = net // RAW_PER_POINT
         if net > 0:
             row[EVENTS] += 1
@@ -134,17 +139,18 @@ def note_events(game: Game, seat: int, before: int, regions: tuple[int, int, int
         else:
             row[BLOCK_POINTS] += points
     last = int64(game.num_events) - 1
-    if game.winner >= 0 and last >= before:
+    if game.winner >= 0 and last >= before.events:
         side = int64(game.winner)
-        conduct[side if game.event_kind[last] == BLOCKED else seat, regions[side], HITS] += 1
+        counts[side if game.event_kind[last] == BLOCKED else seat, regions[side], HITS] += 1
 
 
 @kernel
-def note_round(game: Game, seat: int, regions: tuple[int, int, int], conduct: np.ndarray) -> None:
-    """The end of a round, by the last action of `seat`."""
+def note_round(game: Game, before: Before, counts: np.ndarray) -> None:
+    """Count the end of a round by the last action."""
+    seat, regions = before.seat, before.regions
     for other in range(int64(game.num_players)):
         side = side_of(game, other)
-        row = conduct[other, regions[side]]
+        row = counts[other, regions[side]]
         row[ROUNDS] += 1
         if game.round_end == BY_BLOCK:
             row[BLOCKS] += 1
@@ -158,7 +164,7 @@ def note_round(game: Game, seat: int, regions: tuple[int, int, int], conduct: np
 
 
 def new_counts(count: int) -> np.ndarray:
-    """Nothing counted yet for so many matches, int32 [N, 4, REGIONS, FIELDS]."""
+    """Zero counts of `count` matches, int32 [N, 4, REGIONS, FIELDS]."""
     return np.zeros((count, MAX_PLAYERS, REGIONS, FIELDS), np.int32)
 
 

@@ -23,7 +23,7 @@ APART = 8  # and what the policies draw in each seating, where they do not share
 
 
 @dataclass(frozen=True)
-class Plan:
+class MatchPlan:
     """Which matches are played.
 
     Attributes:
@@ -59,7 +59,7 @@ class Plan:
         """Number of matches."""
         return self.deals * self.sides
 
-    def part(self, first: int, deals: int) -> Plan:
+    def part(self, first: int, deals: int) -> MatchPlan:
         """Some of the deals; they are what they are in the whole plan."""
         return replace(self, first=self.first + first, deals=deals)
 
@@ -119,7 +119,7 @@ class Results:
     conduct: Conduct = field(default_factory=Conduct.none)
 
     @classmethod
-    def empty(cls, plan: Plan) -> Results:
+    def empty(cls, plan: MatchPlan) -> Results:
         """Arrays to be filled."""
         shape = (plan.deals, plan.sides)
         return cls(

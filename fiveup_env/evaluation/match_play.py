@@ -15,10 +15,8 @@ import numpy as np
 
 from fiveup_env.agents.protocol import Agent, AgentError, AgentTimeout, Policy, agent_name, is_policy, keys_of, own_copy
 from fiveup_env.evaluation.behaviour import Tally
-from fiveup_env.evaluation.behaviour_kernels import new_counts
-from fiveup_env.evaluation.luck import new_luck, value_function
-from fiveup_env.evaluation.match_plan import DEALS, Forfeit, Plan, Results
-from fiveup_env.evaluation.match_play_kernels import play_choices, play_kernels, start_matches
+from fiveup_env.evaluation.match_plan import DEALS, Forfeit, MatchPlan, Results
+from fiveup_env.evaluation.match_play_kernels import new_observers, play_kernels, start_matches, take_choices
 from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match
@@ -35,29 +33,29 @@ COMPILED_CHUNK = 8192  # matches between two reports of progress
 PATIENCE = 3  # time-outs after which the rest of a plan is not played any more
 
 
-def play_compiled(a: Agent, b: Agent, plan: Plan, progress: Progress) -> Results:
+def play_compiled(a: Agent, b: Agent, plan: MatchPlan, progress: Progress) -> Results:
     """Both agents are kernel policies: whole matches inside compiled code."""
     results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
     deal_seeds, policy_seeds, scores = plan.seeds(DEALS), plan.policy_seeds(), plan.scores()
-    done, value = 0, value_function(plan.num_players)
+    done = 0
     for first in range(0, plan.deals, COMPILED_CHUNK):
         deals = np.arange(first, min(first + COMPILED_CHUNK, plan.deals))
         for seating in range(plan.sides):
             kernels = [_kernel(a if seat % plan.sides == seating else b) for seat in range(MAX_PLAYERS)]
             games = new_games(len(deals), plan.variant)
-            arrays = (*value.arrays, new_luck(len(deals)), new_counts(len(deals)))
-            start_matches(games, np.arange(len(deals)), deal_seeds[deals], scores[deals], *arrays)
+            observers = new_observers(len(deals), plan.num_players)
+            start_matches(games, np.arange(len(deals)), deal_seeds[deals], scores[deals], observers)
             seeds = np.ascontiguousarray(policy_seeds[deals, seating])
-            play_kernels(games, np.array(kernels, np.int64), seeds, plan.max_rounds, *arrays)
-            results.note(deals, seating, games, arrays[-2])
-            tally.note(deals, seating, arrays[-1])
+            play_kernels(games, np.array(kernels, np.int64), seeds, plan.max_rounds, observers)
+            results.note(deals, seating, games, observers.luck)
+            tally.note(deals, seating, observers.counts)
             done += len(deals)
             progress(done, plan.matches)
     return replace(results, conduct=tally.conduct())
 
 
 def play_lockstep(
-    a: Agent, b: Agent, plan: Plan, progress: Progress, *, strict: bool = False, timeout: float | None = None
+    a: Agent, b: Agent, plan: MatchPlan, progress: Progress, *, strict: bool = False, timeout: float | None = None
 ) -> Results:
     """Any agents: matches side by side, everyone asked in batches; a lane that is free takes the next match."""
     results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
@@ -80,8 +78,8 @@ def play_lockstep(
                 table.ask(player, which)
         over = busy[table.games["phase"][busy] != PLAYING]
         deals, seatings = divmod(table.match[over], plan.sides)
-        results.note(deals, seatings, copy_games(table.games, over), table.luck[over])
-        tally.note(deals, seatings, table.counts[over])
+        results.note(deals, seatings, copy_games(table.games, over), table.observers.luck[over])
+        tally.note(deals, seatings, table.observers.counts[over])
         free = over
         table.match[over] = -1
         done += len(over)
@@ -95,29 +93,27 @@ class _Lanes:
 
     Attributes:
         games: records [lanes].
-        luck: see `evaluation.match_play_kernels`.
-        counts: see `evaluation.behaviour_kernels`.
+        observers: luck and behaviour in the lanes.
         match: number of the match in each lane, -1 if none.
         a_side: side that A has there.
         policy_seeds: seed of the policies there, uint64 [lanes].
         forfeits: matches given up so far.
     """
 
-    def __init__(self, lanes: int, plan: Plan, strict: bool = False) -> None:
+    def __init__(self, lanes: int, plan: MatchPlan, strict: bool = False) -> None:
         self.plan, self.strict = plan, strict
-        self.games, self.luck, self.counts = new_games(lanes, plan.variant), new_luck(lanes), new_counts(lanes)
+        self.games, self.observers = new_games(lanes, plan.variant), new_observers(lanes, plan.num_players)
         self.match = np.full(lanes, -1)
         self.a_side = np.zeros(lanes, np.int64)
         self.policy_seeds = np.zeros(lanes, np.uint64)
         self.forfeits: list[Forfeit] = []
-        self._arrays = (*value_function(plan.num_players).arrays, self.luck, self.counts)
         self._deal_seeds, self._policy_seeds, self._scores = plan.seeds(DEALS), plan.policy_seeds(), plan.scores()
 
     def start(self, rows: np.ndarray, matches: np.ndarray) -> None:
         deals, self.a_side[rows] = divmod(matches, self.plan.sides)
         self.match[rows] = matches
         self.policy_seeds[rows] = self._policy_seeds[deals, self.a_side[rows]]
-        start_matches(self.games, rows, self._deal_seeds[deals], self._scores[deals], *self._arrays)
+        start_matches(self.games, rows, self._deal_seeds[deals], self._scores[deals], self.observers)
 
     def busy(self) -> np.ndarray:
         return np.flatnonzero(self.match >= 0)
@@ -132,7 +128,7 @@ class _Lanes:
         views = Views(copy_games(self.games, rows), turns[rows])
         actions, broken = player.actions(rows, views, keys_of(views, self.policy_seeds[rows]))
         while len(rows):
-            wrong = play_choices(self.games, rows, actions, self.plan.max_rounds, *self._arrays)
+            wrong = take_choices(self.games, rows, actions, self.plan.max_rounds, self.observers)
             if wrong < 0:
                 return
             row, action = int(rows[wrong]), int(actions[wrong])
@@ -274,7 +270,7 @@ def why_not(game: np.void, action: int) -> str:
 
 
 def play_matches(
-    a: Agent, b: Agent, plan: Plan, progress: Progress, *, strict: bool = False, timeout: float | None = None
+    a: Agent, b: Agent, plan: MatchPlan, progress: Progress, *, strict: bool = False, timeout: float | None = None
 ) -> Results:
     """All matches of a plan, the fastest way there is for these agents.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.agents.registry import AgentSpec, make_agent
-from fiveup_env.evaluation.match_plan import DEALS, POLICIES, Plan
+from fiveup_env.evaluation.match_plan import DEALS, POLICIES, MatchPlan
 from fiveup_env.evaluation.match_play import error_line
 from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.time_limit import time_limit
@@ -24,13 +24,13 @@ Thoughts = Callable[[View, Agent], Mapping[str, Any] | None]
 
 
 def record_match_up(
-    a: Agent, b: Agent, plan: Plan, number: int, names: Sequence[str] | None = None, **options: Any
+    a: Agent, b: Agent, plan: MatchPlan, number: int, names: Sequence[str] | None = None, **options: Any
 ) -> Recorder:
     """Match `number` of the match-up of A and B, the same to the last tile as `evaluate` plays it.
 
     Args:
         a, b: agents; A has side `number % sides`, B every other.
-        plan: see `Plan`.
+        plan: see `MatchPlan`.
         number: from 0.
         names: how the record calls A and B.
         options: `failures` and `timeout` of `record_match`.
@@ -39,7 +39,7 @@ def record_match_up(
         AgentError: as `record_match`.
     """
     deal, seating = divmod(number, plan.sides)
-    first = Plan(plan.num_players, deal + 1, plan.seed, plan.max_rounds, plan.start)
+    first = MatchPlan(plan.num_players, deal + 1, plan.seed, plan.max_rounds, plan.start)
     policy_seed = int(first.seeds(POLICIES)[deal])
     scores = first.scores()[deal, : plan.sides].tolist()
     match = Match(plan.num_players, int(first.seeds(DEALS)[deal]), scores=scores)
@@ -62,7 +62,7 @@ def recorded(
         count: how many at most.
         timeout: as it was given to `evaluate`.
     """
-    plan = Plan(result.num_players, result.deals, result.seed, result.max_rounds or 0, result.start)
+    plan = MatchPlan(result.num_players, result.deals, result.seed, result.max_rounds or 0, result.start)
     agents = make_agent(a, result.num_players), make_agent(b, result.num_players)
     for number in range(min(count, plan.matches)):
         failures: list[str] = []

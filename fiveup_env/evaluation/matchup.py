@@ -14,7 +14,7 @@ import numpy as np
 
 from fiveup_env.agents.protocol import agent_name
 from fiveup_env.agents.registry import AgentSpec, files_of
-from fiveup_env.evaluation.match_plan import Plan, Results
+from fiveup_env.evaluation.match_plan import MatchPlan, Results
 from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.plan_parts import Folder, Job, play_parts
 from fiveup_env.evaluation.ray_parts import over_cluster
@@ -79,7 +79,9 @@ class MatchUp:
     results: Results = field(compare=False, repr=False)
 
     @classmethod
-    def of(cls, names: tuple[str, str], plan: Plan, results: Results, seconds: float, precision: str | None) -> MatchUp:
+    def of(
+        cls, names: tuple[str, str], plan: MatchPlan, results: Results, seconds: float, precision: str | None
+    ) -> MatchUp:
         """What matches that were played come to."""
         rounds, luck = results.rounds.sum(1), results.luck.sum(1)
         by_a = sum(forfeit.by_a for forfeit in results.forfeits)
@@ -184,7 +186,7 @@ def evaluate(
     if timeout is not None and not 0 < timeout < math.inf:
         raise ValueError(f"timeout must be a positive number of seconds, not {timeout!r}")
     sides = Variant(num_players).num_sides
-    plan = Plan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0, (start[0], start[1]))
+    plan = MatchPlan(num_players, -(-int(matches) // sides), checked_seed(seed), max_rounds or 0, (start[0], start[1]))
     job = Job(a, b, num_players, strict, timeout)
     names = tuple(_name(spec, agent) for spec, agent in zip((a, b), job.agents(), strict=True))
     began = time.perf_counter()
@@ -210,7 +212,7 @@ def evaluate(
     return so_far(results)
 
 
-def _identity(job: Job, plan: Plan) -> dict[str, Any]:
+def _identity(job: Job, plan: MatchPlan) -> dict[str, Any]:
     """What decides the result of a deal: names, contents of checkpoint files, options, the version."""
     about: dict[str, Any] = {
         "version": package_version("fiveup-env"),

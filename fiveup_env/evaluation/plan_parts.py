@@ -26,7 +26,7 @@ import numpy as np
 from fiveup_env.agents.protocol import Agent, AgentError, is_policy
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.evaluation.behaviour import Conduct
-from fiveup_env.evaluation.match_plan import Forfeit, Plan, Results
+from fiveup_env.evaluation.match_plan import Forfeit, MatchPlan, Results
 from fiveup_env.evaluation.match_play import Progress, play_matches
 
 COMPILED, ONE_BY_ONE = 4096, 32  # deals of a part where both agents are kernels, and where one is no policy
@@ -55,7 +55,7 @@ class Job:
         return make_agent(self.a, self.num_players), make_agent(self.b, self.num_players)
 
 
-Spread = Callable[[Job, list[Plan]], AbstractContextManager[Iterator[Results]]]
+Spread = Callable[[Job, list[MatchPlan]], AbstractContextManager[Iterator[Results]]]
 """Has parts played elsewhere: results in order, asked for one by one inside the block."""
 
 
@@ -101,11 +101,11 @@ class Folder:
         new.write_bytes(data)
         os.replace(new, path)
 
-    def file(self, part: Plan) -> Path:
+    def file(self, part: MatchPlan) -> Path:
         """Where a part is kept."""
         return self.path / f"deals-{part.first:09d}-{part.deals}.npz"
 
-    def save(self, part: Plan, results: Results) -> None:
+    def save(self, part: MatchPlan, results: Results) -> None:
         """Keep a part."""
         new = self.file(part).with_suffix(f".{os.getpid()}.new")
         arrays: dict[str, Any] = {name: getattr(results, name) for name in Results.ARRAYS}
@@ -115,7 +115,7 @@ class Folder:
             np.savez_compressed(file, forfeits=np.array(forfeits), **arrays)
         os.replace(new, self.file(part))
 
-    def load(self, part: Plan) -> Results | None:
+    def load(self, part: MatchPlan) -> Results | None:
         """A part that is there."""
         if not self.file(part).exists():
             return None
@@ -137,7 +137,7 @@ def subfolder(folder: str | os.PathLike[str] | None, *names: str) -> Path | None
 
 def play_parts(
     job: Job,
-    plan: Plan,
+    plan: MatchPlan,
     progress: Progress,
     *,
     processes: int = 1,
@@ -181,7 +181,7 @@ def play_parts(
 
 
 def _collect(
-    parts: list[Plan],
+    parts: list[MatchPlan],
     there: dict[int, Results],
     fresh: Iterator[Results],
     folder: Folder | None,
@@ -207,7 +207,7 @@ def _collect(
 
 
 @contextmanager
-def over_processes(processes: int, job: Job, parts: list[Plan]) -> Iterator[Iterator[Results]]:
+def over_processes(processes: int, job: Job, parts: list[MatchPlan]) -> Iterator[Iterator[Results]]:
     """Results of the parts in order, played by processes of this machine; see `Spread`."""
     with _pool(processes) as pool:
         try:
@@ -216,7 +216,7 @@ def over_processes(processes: int, job: Job, parts: list[Plan]) -> Iterator[Iter
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _in_order(pool: ProcessPoolExecutor, job: bytes, parts: list[Plan], ahead: int) -> Iterator[Results]:
+def _in_order(pool: ProcessPoolExecutor, job: bytes, parts: list[MatchPlan], ahead: int) -> Iterator[Results]:
     """Results of the parts in order, so many of them under way."""
     waiting: list[Future[Results]] = []
     for part in parts:
@@ -264,6 +264,6 @@ def _unpickled(job: bytes) -> tuple[Job, Agent, Agent]:
     return made, *made.agents()
 
 
-def _play(job: bytes, part: Plan) -> Results:
+def _play(job: bytes, part: MatchPlan) -> Results:
     made, a, b = _unpickled(job)
     return play_matches(a, b, part, lambda done, total: None, strict=made.strict, timeout=made.timeout)

@@ -19,7 +19,7 @@ from typing import Any
 
 from fiveup_env.agents.protocol import Agent
 from fiveup_env.agents.registry import CHECKPOINTS, PROGRAM, AgentSpec, make_agent, parse
-from fiveup_env.evaluation.match_plan import Plan, Results
+from fiveup_env.evaluation.match_plan import MatchPlan, Results
 from fiveup_env.evaluation.match_play import play_matches
 from fiveup_env.evaluation.plan_parts import AHEAD, Job, pickled
 from fiveup_env.system.machine import package_version
@@ -87,7 +87,7 @@ class Order:
 
 
 @contextmanager
-def over_cluster(address: str, job: Job, parts: list[Plan]) -> Iterator[Iterator[Results]]:
+def over_cluster(address: str, job: Job, parts: list[MatchPlan]) -> Iterator[Iterator[Results]]:
     """Results of the parts in order, as a cluster plays them.
 
     Args:
@@ -109,7 +109,7 @@ def _sent(spec: AgentSpec) -> Any:
     return Sent.of(spec)
 
 
-def _in_order(ray: Any, order: bytes, parts: list[Plan]) -> Iterator[Results]:
+def _in_order(ray: Any, order: bytes, parts: list[MatchPlan]) -> Iterator[Results]:
     """Results in order; so many parts are under way that no CPU of the cluster as it is now runs out of work.
 
     What is under way when nobody asks any more ends by itself, or with the connection. It is not cancelled: in Ray 2.60
@@ -137,7 +137,7 @@ def _result(ray: Any, reference: Any) -> Results:
     return results
 
 
-def _play(order: bytes, part: Plan) -> Results:
+def _play(order: bytes, part: MatchPlan) -> Results:
     """On some node: a part."""
     job, a, b = _made(order)
     return play_matches(a, b, part, lambda done, total: None, strict=job.strict, timeout=job.timeout)

@@ -1,17 +1,15 @@
-"""Cross-play: partners from different training runs, or of different kinds, at one side of the table (four players).
+"""Cross-play: partnerships of policies from different training runs or of different kinds (four players).
 
-Every cell of the matrix is a match-up of a partnership, the agent of the row with that of the column, against the same
-opponents on the same deals. Self-play is a policy with itself, cross-play one with another of the runs; the gap between
-them is what a policy loses with a partner who learned the same way but not together with it (Hu, Lerer, Peysakhovich,
-Foerster, 2020, measure zero-shot coordination so). Its interval is over deals: it holds for these runs, not for others
-that might have been trained.
+Each cell of the matrix is a match-up of a partnership, the row's agent with the column's, against the same opponents on
+the same deals. Self-play pairs a policy with itself, cross-play with a policy of another run. The gap between them
+measures zero-shot coordination (Hu, Lerer, Peysakhovich, Foerster, 2020). Its interval is over deals: it holds for
+these runs and says nothing about further training runs.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,25 +22,21 @@ from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.matchup import MatchUp, evaluate
 from fiveup_env.evaluation.plan_parts import subfolder
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
-from fiveup_env.reports.behaviour_tables import partnerships_grid
-from fiveup_env.reports.html_page import grids_page, grids_text, write_folder
-from fiveup_env.reports.tables import Grid, between, percent, points, within
-from fiveup_env.system.machine import describe_machine
 
 Cell = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class CrossPlay:
-    """The matrix.
+    """Match-ups of all partnerships.
 
     Attributes:
-        agents: names of the runs' policies, whose gap is told.
-        others: names of partners of other kinds.
-        opponent: whom all of them play against.
-        cells: (row, column) -> match-up; a row is an agent, a column an agent or after them one of the others. An agent
-            with an agent stands at (smaller, larger).
-        points, wins: self-play minus cross-play among the agents, in display points per deal and share of matches.
+        agents: policies of the training runs.
+        others: partners of other kinds.
+        opponent: opponent of all partnerships.
+        cells: (row, column) -> match-up. Rows number `agents`, columns `agents` and then `others`; two agents are at
+            (smaller, larger).
+        points, wins: self-play minus cross-play among `agents`, in display points per deal and share of matches.
     """
 
     agents: tuple[str, ...]
@@ -53,11 +47,11 @@ class CrossPlay:
     wins: Estimate
 
     def cell(self, row: int, column: int) -> MatchUp:
-        """The match-up of two partners, in either order."""
+        """Match-up of two partners, in either order."""
         return self.cells[row, column] if (row, column) in self.cells else self.cells[column, row]
 
     def of_agent(self, row: int) -> tuple[Estimate, Estimate]:
-        """The gap of one agent: with itself, less its mean with the others of the runs."""
+        """Gap of one agent: self-play minus its mean with the other runs, in points per deal and wins."""
         crossed = [self.cell(row, column) for column in range(len(self.agents)) if column != row]
         return gap([self.cell(row, row)], crossed)
 
@@ -77,14 +71,14 @@ class CrossPlay:
 
 
 def gap(own: Sequence[MatchUp], crossed: Sequence[MatchUp]) -> tuple[Estimate, Estimate]:
-    """Points per deal and win rate of some match-ups less those of others on the same deals, means over match-ups."""
+    """Mean points per deal and win rate of `own` minus those of `crossed`; all match-ups play the same deals."""
     found = []
     for metric in (_points, _wins):
         values, residuals = [], []
         for match_ups in (own, crossed):
-            told = [metric(m) for m in match_ups]
-            values.append(float(np.mean([value for value, _ in told])))
-            residuals.append(np.mean([residual for _, residual in told], 0))
+            figures = [metric(m) for m in match_ups]
+            values.append(float(np.mean([value for value, _ in figures])))
+            residuals.append(np.mean([residual for _, residual in figures], 0))
         spread, deals = residuals[0] - residuals[1], len(residuals[0])
         half = t_quantile(deals - 1) * float(spread.std(ddof=1)) / math.sqrt(deals) if deals > 1 else math.inf
         difference = values[0] - values[1]
@@ -93,7 +87,7 @@ def gap(own: Sequence[MatchUp], crossed: Sequence[MatchUp]) -> tuple[Estimate, E
 
 
 def _points(m: MatchUp) -> tuple[float, np.ndarray]:
-    """Points per deal, and what every start moves it by times their number."""
+    """Points per deal and its residual per start, float64 [deals]."""
     lead, rounds = m.results.lead.sum(1), m.results.rounds.sum(1)
     ratio = float(lead.sum() / rounds.sum())
     return ratio, (lead - ratio * rounds) / rounds.mean()
@@ -119,21 +113,21 @@ def cross_play(
 
     Args:
         agents: names of at least two policies, each once.
-        others: names of partners of other kinds; every agent plays with each of them too.
-        opponent: a name.
-        matches, seed: of every partnership, see `evaluate`.
-        watch: given the name of a partnership, what is called with its progress.
-        folder: keep finished parts in folders in it, and go on from what is there.
-        options: of `evaluate`; no precision, since all cells play the same deals.
+        others: names of partners of other kinds; each plays with every agent.
+        opponent: name of the opponent.
+        matches, seed: per partnership, see `evaluate`.
+        watch: returns the progress callback of a partnership, given its name.
+        folder: save finished parts in subfolders and reuse those found there.
+        options: further arguments of `evaluate`, except `precision`: all cells play the same deals.
 
     Raises:
-        ValueError: if there are fewer than two agents or one is there twice, or as `evaluate`.
+        ValueError: if there are fewer than two agents or one is given twice; as `evaluate`.
     """
     names = [*agents, *others]
     if len(agents) < 2:
         raise ValueError("cross-play needs the policies of at least two runs")
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{twice[0]} is there twice; every partner has one place")
+        raise ValueError(f"{twice[0]} is given twice; give every partner once")
     cells: dict[Cell, MatchUp] = {}
     for row in range(len(agents)):
         for column in range(row, len(names)):
@@ -149,47 +143,6 @@ def cross_play(
 
 
 def labels(names: Sequence[str]) -> list[str]:
-    """Short names for tables: of checkpoint files the folder of the run, where that tells them apart."""
+    """Short names for tables: for checkpoint files the name of the run's folder, where these differ."""
     short = [Path(name).parent.name if files_of(name) and Path(name).parent.name else name for name in names]
     return short if len(set(short)) == len(names) else list(names)
-
-
-def grids(result: CrossPlay) -> Iterator[Grid]:
-    """The matrix in points and wins, the gaps, and what the partnerships do."""
-    names, first = labels((*result.agents, *result.others)), result.cells[0, 0]
-    for title, told, shown in (
-        ("points per deal", lambda m: m.points_per_round, points),
-        ("win rate", lambda m: m.win_rate, percent),
-    ):
-        rows = [
-            (name, *(within(told(result.cell(row, column)), shown) for column in range(len(names))))
-            for row, name in enumerate(names[: len(result.agents)])
-        ]
-        note = f"row with column, against {result.opponent}; {first.matches:,} matches each, seed {first.seed}"
-        yield Grid(f"Cross-play: {title}", ("", *names), rows, (note,))
-    told_gaps = [(names[row], *result.of_agent(row)) for row in range(len(result.agents))]
-    gaps = [
-        (name, points(p.value), between(p, points), percent(w.value), between(w, percent))
-        for name, p, w in [*told_gaps, ("all of them", result.points, result.wins)]
-    ]
-    yield Grid(
-        "Self-play less cross-play",
-        ("", "points per deal", "95% interval", "win rate", "95% interval"),
-        gaps,
-        ("intervals are over deals, for these runs; another run may differ from them by more",),
-    )
-    shown_cells = list(result.cells.items())
-    called = [names[r] if r == c else f"{names[r]}{WITH}{names[c]}" for (r, c), _ in shown_cells]
-    yield partnerships_grid([m.results.conduct for _, m in shown_cells], called)
-
-
-def write_report(result: CrossPlay, folder: str | os.PathLike[str], command: str) -> Path:
-    """Write `index.html`, `report.json` and `report.md` to a folder, which is made; returns the page's path.
-
-    Raises:
-        OSError: if they cannot be written.
-    """
-    shown = list(grids(result))
-    title = f"Cross-play of {', '.join(result.agents)} against {result.opponent}"
-    content = result.as_dict() | {"command": command, "machine": describe_machine()}
-    return write_folder(folder, grids_page(title, shown, command), content, grids_text(shown, command))

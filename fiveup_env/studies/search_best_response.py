@@ -1,12 +1,11 @@
-"""A best response by search: it knows the frozen policy that the others play, and looks ahead with it.
+"""Best response by search, with the frozen policy of the other seats as playout.
 
-For every decision worlds are drawn from the seat's belief (uniform, or by `belief.choice_model`), every legal action is
-taken in each of them, and the frozen policy plays the rest of the round for all seats, the responder's own included.
-The value is the chance to win the match. It leaves the frozen policy's own choice only for one that is better by some
-standard errors of the paired difference, so each decision is a step of policy iteration against that policy.
+For every decision, worlds are drawn from the seat's belief (uniform, or by `belief.choice_model`). The search tries
+every legal action in each world, and the frozen policy plays the rest of the round for all seats. The value is the win
+chance. The search takes another action than the frozen policy only if it is better by a number of standard errors of
+the paired difference, so each decision is one step of policy iteration.
 
-What it wins is a lower bound of what could be won: a deeper search, or one that also reads the others' hands from the
-choices that this very policy would have made, may win more.
+Its gain is a lower bound: a deeper search, or one that infers hands from the frozen policy's choices, may gain more.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from fiveup_env.rules.record import PLAYING, copy_games
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.views.view import Views
 
-AT_ONCE = 8192  # positions that the frozen policy is asked about in one batch
+AT_ONCE = 8192  # largest batch of positions for the frozen policy
 MOST_WORLDS = 100_000
 
 
@@ -59,22 +58,22 @@ def _draw_worlds(
 
 @entry
 def _worths(games: np.ndarray, seats: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
-    """What finished rounds are worth to the sides of some seats."""
+    """Write the value of finished rounds to the sides of `seats`, float64 [N]."""
     for i in range(len(games)):
         out[i] = worth(table, games[i], side_of(games[i], int64(seats[i])))
 
 
-class BestResponse(Policy):
-    """See above.
+class SearchBestResponse(Policy):
+    """Policy that searches for a better action than the frozen policy's.
 
     Args:
-        frozen: the policy that all others play.
-        worlds: for each decision.
-        candidates: worlds that each one is drawn from by likelihood, as of `pimc`'s `inference`; 1 for uniform.
-        margin: standard errors by which an action must be better than the frozen policy's own choice.
+        frozen: policy of all other seats.
+        worlds: number of worlds per decision.
+        candidates: worlds that each one is drawn from by likelihood, see `inference` of `pimc`; 1 for uniform.
+        margin: standard errors by which an action must be better than the frozen policy's choice.
 
     Raises:
-        AgentError: if the frozen agent is no policy (it must answer in batches), or an argument is out of range.
+        AgentError: if the frozen agent is not a policy, or an argument is out of range.
     """
 
     together = 32
@@ -82,7 +81,7 @@ class BestResponse(Policy):
     def __init__(self, frozen: AgentSpec, worlds: int = 16, candidates: int = 4, margin: float = 2.0) -> None:
         agent = make_agent(frozen)
         if not is_policy(agent):
-            raise AgentError(f"agent {agent_name(agent)} has no act_many, which a search over it needs")
+            raise AgentError(f"agent {agent_name(agent)} has no act_many; a search needs one")
         self.frozen = agent
         self.worlds = checked_count("worlds", worlds, 2, MOST_WORLDS)
         self.candidates = checked_count("candidates", candidates, 1, 1000)
@@ -111,7 +110,7 @@ class BestResponse(Policy):
         return chosen
 
     def _values(self, views: Views, keys: np.ndarray, rows: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """What actions[k] is worth in each world of view rows[k], float64 [K, worlds]."""
+        """Value of actions[k] in each world of view rows[k], float64 [K, worlds]."""
         worlds, seeds = self._draw(views, keys)
         games = worlds[rows].reshape(-1)
         takes = np.repeat(actions, self.worlds)
@@ -132,7 +131,7 @@ class BestResponse(Policy):
         return values.reshape(len(rows), self.worlds)
 
     def _draw(self, views: Views, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Worlds, records [N, worlds], and a seed of the policies in each, uint64 [N, worlds]."""
+        """Worlds, records [N, worlds], and the policy seed in each, uint64 [N, worlds]."""
         shape = (len(views), self.worlds)
         worlds, seeds = np.empty(shape, views.games.dtype), np.empty(shape, np.uint64)
         Workspace(NO_TABLE).run(

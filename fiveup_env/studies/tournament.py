@@ -1,13 +1,13 @@
-"""Round robin: every agent against every other on the same deals, and Bradley-Terry ratings of what came of it.
+"""Round robin: every agent against every other on the same deals, with Bradley-Terry ratings.
 
 The chance that A wins against B is exp(a) / (exp(a) + (S - 1) exp(b)) with S sides (with three, A plays against two
 Bs); ratings are a and b on the Elo scale (400 / ln 10) with mean zero, by maximum likelihood (Bradley and Terry, 1952;
-Hunter, 2004). All pairs play the same deals, so their results go together; intervals are by the delta method from the
-covariance of the pairs' results over deals, whatever that is. A half match added to every pair keeps ratings finite
-where one side won all.
+Hunter, 2004). All pairs play the same deals, so their results are correlated; intervals follow by the delta method from
+the covariance of the pairs' results over deals. Half a match added to every pair keeps ratings finite where one side
+won everything.
 
-Whether one number an agent says it all is tested: the pairs' residuals against what chance leaves of them (T² of
-Hotelling), and by name every circle in which A beats B, B beats C, C beats A, each beyond its interval.
+Hotelling's T² of the pairs' residuals tests whether one number per agent is enough. Circles, in which A beats B, B
+beats C and C beats A, each beyond its interval, are listed by name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.matchup import MatchUp, evaluate
 from fiveup_env.evaluation.plan_parts import subfolder
 from fiveup_env.evaluation.statistics import Estimate, t_quantile
-from fiveup_env.reports.tables import Grid, between, percent, points
 from fiveup_env.rules.record import Variant
 
 ELO = 400 / math.log(10)
@@ -41,8 +40,8 @@ class Ratings:
     Attributes:
         ratings: Elo points of every agent, mean zero, with 95% intervals.
         deviation: T² of the pairs' residuals, with `freedom` degrees of freedom.
-        freedom: pairs less what was fitted; with zero there is nothing to test.
-        p_value: chance of so large a deviation if one number an agent says it all; 1 with nothing to test.
+        freedom: number of pairs minus fitted parameters; with zero there is nothing to test.
+        p_value: probability of a deviation at least as large if one number per agent is enough; 1 with nothing to test.
     """
 
     ratings: tuple[Estimate, ...]
@@ -52,13 +51,13 @@ class Ratings:
 
 
 def bradley_terry(pairs: Sequence[tuple[int, int]], shares: np.ndarray, sides: int, agents: int) -> Ratings:
-    """Ratings from what every pair won.
+    """Fit ratings to the results of all pairs.
 
     Args:
         pairs: numbers of A and B.
-        shares: what A won of every deal, float64 [deals, pairs]; all pairs have the same deals.
+        shares: share of every deal that A won, float64 [deals, pairs]; all pairs play the same deals.
         sides: 2 or 3.
-        agents: how many; every one is in a pair, and the pairs connect all.
+        agents: number of agents; the pairs connect all of them.
     """
     deals, count = shares.shape
     sign = np.zeros((count, agents))
@@ -73,7 +72,7 @@ def bradley_terry(pairs: Sequence[tuple[int, int]], shares: np.ndarray, sides: i
         information = sign.T @ (weight[:, None] * sign) + np.ones((agents, agents))  # mean zero
         step = np.linalg.solve(information, sign.T @ (won - model))
         longest = float(np.abs(step).max())
-        strength += step / max(1.0, longest)  # a far step as a whole, so that the mean stays zero
+        strength += step / max(1.0, longest)  # scaled as a whole, so that the mean stays zero
         if longest < 1e-10:
             break
     inverse = np.linalg.inv(information)
@@ -88,13 +87,13 @@ def bradley_terry(pairs: Sequence[tuple[int, int]], shares: np.ndarray, sides: i
     left = np.eye(count) - weight[:, None] * (sign @ effect)
     residual = won - model
     deviation = float(residual @ np.linalg.pinv(left @ spread @ left.T, rcond=1e-8, hermitian=True) @ residual)
-    rest = deals - freedom  # Hotelling: the spread is an estimate from so many deals
+    rest = deals - freedom  # Hotelling: the covariance is estimated from `deals`
     p_value = f_tail(deviation * rest / (freedom * (deals - 1)), freedom, rest) if rest > 0 else 1.0
     return Ratings(ratings, deviation, freedom, p_value)
 
 
 def f_tail(value: float, freedom: int, rest: int) -> float:
-    """Chance that an F of these degrees of freedom is larger (Paulson's cube root, 1942; right to about 0.01)."""
+    """Upper tail of the F distribution (Paulson's cube root, 1942; accurate to about 0.01)."""
     one, two, root = 2 / (9 * freedom), 2 / (9 * max(rest, 1)), max(value, 0.0) ** (1 / 3)
     return 1 - NormalDist().cdf(((1 - two) * root - (1 - one)) / math.sqrt(two * root**2 + one))
 
@@ -104,10 +103,10 @@ class RoundRobin:
     """All agents against each other.
 
     Attributes:
-        agents: their names.
-        pairs: numbers of A and B of every match-up; with three sides both ways round.
-        match_ups: what came of each.
-        ratings: Bradley-Terry.
+        agents: names of the agents.
+        pairs: numbers of A and B of every match-up; with three sides in both orders.
+        match_ups: one per pair.
+        ratings: Bradley-Terry ratings.
     """
 
     agents: tuple[str, ...]
@@ -117,7 +116,7 @@ class RoundRobin:
 
     @property
     def circles(self) -> list[tuple[str, str, str]]:
-        """Agents A, B, C of which each beats the next, and the last the first, beyond the intervals."""
+        """Agents A, B, C such that A beats B, B beats C and C beats A, each beyond its interval."""
         beats = set()
         for (a, b), m in zip(self.pairs, self.match_ups, strict=True):
             if m.win_rate.low > m.chance:
@@ -136,9 +135,9 @@ class RoundRobin:
         return [m for m in self.match_ups if sum(m.forfeits)]
 
     def conduct(self, i: int) -> Conduct:
-        """What agent number i did in all its match-ups, as if they were independent."""
+        """Behaviour of agent number i over all its match-ups, taken as independent."""
         own = [m.results.conduct for (a, _), m in zip(self.pairs, self.match_ups, strict=True) if a == i]
-        if self.match_ups[0].num_players != 3:  # with three every agent is A against every other
+        if self.match_ups[0].num_players != 3:  # with three, every agent is A against every other
             others = zip(self.pairs, self.match_ups, strict=True)
             own += [m.results.conduct.of_group(B) for (_, b), m in others if b == i]
         return sum(own, Conduct.none())
@@ -172,21 +171,21 @@ def round_robin(
     """Play every agent against every other on the same deals.
 
     Args:
-        agents: at least two, no two of one name.
-        num_players, matches, seed: of every pair, see `evaluate`.
-        watch: given the name of a match-up, what is called with its progress.
-        folder: keep finished parts in folders in it, and go on from what is there.
-        options: of `evaluate`; no precision, since all pairs play the same deals.
+        agents: at least two, with different names.
+        num_players, matches, seed: per pair, see `evaluate`.
+        watch: returns the progress callback of a match-up, given its name.
+        folder: save finished parts in subfolders and reuse those found there.
+        options: further arguments of `evaluate`, except `precision`: all pairs play the same deals.
 
     Raises:
-        ValueError: if there are fewer than two agents or two of one name, or as `evaluate`.
+        ValueError: if there are fewer than two agents or two have the same name; as `evaluate`.
     """
     names = [str(agent) if isinstance(agent, str) else getattr(agent, "name", type(agent).__name__) for agent in agents]
     if len(agents) < 2:
         raise ValueError("a round robin needs at least two agents")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"agent {twice} is there twice; every agent has one place")
+        raise ValueError(f"agent {twice} is given twice; give every agent once")
     sides = Variant(num_players).num_sides
     order = itertools.permutations if sides == 3 else itertools.combinations
     pairs = tuple(order(range(len(agents)), 2))
@@ -199,39 +198,3 @@ def round_robin(
         )
     shares = np.stack([m.results.won.mean(1) for m in found], 1)
     return RoundRobin(tuple(names), pairs, tuple(found), bradley_terry(pairs, shares, sides, len(agents)))
-
-
-def grids(result: RoundRobin) -> list[Grid]:
-    """Ratings and crosstable, the best agent first."""
-    first = result.match_ups[0]
-    order = sorted(range(len(result.agents)), key=lambda i: -result.ratings.ratings[i].value)
-    rated = []
-    for i in order:
-        estimate = result.ratings.ratings[i]
-        rated.append((result.agents[i], elo(estimate.value), between(estimate, elo)))
-    r = result.ratings
-    notes = [f"{a} beats {b} beats {c} beats {a}" for a, b, c in result.circles] or ["no circle beyond the intervals"]
-    if r.freedom:
-        notes.append(f"one number an agent: T² {r.deviation:.1f} at {r.freedom}, p = {r.p_value:.3f}")
-    notes += [f"{m.a} against {m.b}: forfeits {m.forfeits[0]:,} and {m.forfeits[1]:,}" for m in result.failed]
-    cells = [(result.agents[i], *(_cell(result, i, j) for j in order)) for i in order]
-    title = f"Ratings: {first.num_players} players, {first.matches:,} matches a pair, seed {first.seed}"
-    return [
-        Grid(title, ("agent", "Elo", "95% interval"), rated, notes),
-        Grid("Wins of the row; points per deal", ("", *(result.agents[i] for i in order)), cells),
-    ]
-
-
-def elo(value: float) -> str:
-    """Elo points for people."""
-    return f"{value:+.0f}"
-
-
-def _cell(result: RoundRobin, row: int, column: int) -> str:
-    for (a, b), m in zip(result.pairs, result.match_ups, strict=True):
-        half = (m.win_rate.high - m.win_rate.low) / 2
-        if (a, b) == (row, column):
-            return f"{percent(m.win_rate.value)} ± {percent(half)}; {points(m.points_per_round.value)}"
-        if (b, a) == (row, column) and m.num_players != 3:
-            return f"{percent(1 - m.win_rate.value)} ± {percent(half)}; {points(-m.points_per_round.value)}"
-    return ""

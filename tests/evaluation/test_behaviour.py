@@ -12,7 +12,7 @@ from fiveup_env.agents.registry import make_agent
 from fiveup_env.evaluation import behaviour_kernels as c
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.behaviour import ALL, FIRST, MEASURES, REGION_NAMES, SECOND, A, B, Conduct, Tally
-from fiveup_env.evaluation.match_plan import Plan, Results
+from fiveup_env.evaluation.match_plan import MatchPlan, Results
 from fiveup_env.evaluation.match_play import play_matches
 from fiveup_env.evaluation.match_recording import record_match_up
 from fiveup_env.records import parse_record
@@ -87,7 +87,7 @@ def by_hand(record) -> np.ndarray:
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("b", ["random", Rng()], ids=["compiled", "lockstep"])
 def test_counts_are_those_of_the_records(num_players, b):
-    plan = Plan(num_players, scaled(8, 0.25), 12, 0, (0, 60))
+    plan = MatchPlan(num_players, scaled(8, 0.25), 12, 0, (0, 60))
     agents = make_agent("greedy"), make_agent(b)
     sides, counts = plan.sides, np.zeros((plan.deals, 4, c.REGIONS, c.FIELDS))
     for number in range(plan.matches):
@@ -104,9 +104,9 @@ def test_counts_are_those_of_the_records(num_players, b):
 
 
 def test_parts_add_up():
-    whole = play_matches(make_agent("greedy"), make_agent("random"), Plan(4, 20, 3), silent)
+    whole = play_matches(make_agent("greedy"), make_agent("random"), MatchPlan(4, 20, 3), silent)
     parts = [
-        play_matches(make_agent("greedy"), make_agent("random"), Plan(4, 20, 3).part(i, 5), silent)
+        play_matches(make_agent("greedy"), make_agent("random"), MatchPlan(4, 20, 3).part(i, 5), silent)
         for i in range(0, 20, 5)
     ]
     joined = Results.joined(parts).conduct

@@ -11,7 +11,7 @@ import pytest
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.protocol import AgentError, AgentTimeout, Policy
 from fiveup_env.evaluation import evaluate
-from fiveup_env.evaluation.match_plan import Plan
+from fiveup_env.evaluation.match_plan import MatchPlan
 from fiveup_env.evaluation.match_play import PATIENCE, play_matches
 from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.views.view import View, Views
@@ -51,7 +51,7 @@ FAILURES = [
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_failures_are_forfeits(num_players, fail, message):
     """The other side gets 61 points at once; matches in which nothing fails are as if nothing ever did."""
-    plan = Plan(num_players, 8, 3)
+    plan = MatchPlan(num_players, 8, 3)
     results = play_matches(Fails(fail), Random(), plan, silent)
     sound = play_matches(Fails(lambda view: view.legal_actions()[0]), Random(), plan, silent)
     lost = {(forfeit.deal, forfeit.seating) for forfeit in results.forfeits}
@@ -87,21 +87,21 @@ class FailsTogether(Policy):
 
 
 def test_in_a_batch_only_the_row_that_fails_is_lost():
-    results = play_matches(FailsTogether(), Random(), Plan(4, 10, 1), silent)
+    results = play_matches(FailsTogether(), Random(), MatchPlan(4, 10, 1), silent)
     assert len(results.forfeits) == 20 and (results.rounds == 2).all()
     assert {f.reason for f in results.forfeits} == {
         "agent FailsTogether: raised RuntimeError: second rounds are too much"
     }
-    assert not play_matches(FailsTogether(), Random(), Plan(4, 10, 1, 1), silent).forfeits
+    assert not play_matches(FailsTogether(), Random(), MatchPlan(4, 10, 1, 1), silent).forfeits
 
 
 def test_strict_raises():
     with pytest.raises(AgentError, match=r"agent Fails: player_\d may not pass"):
-        play_matches(Fails(lambda view: 120), Random(), Plan(4, 8, 3), silent, strict=True)
+        play_matches(Fails(lambda view: 120), Random(), MatchPlan(4, 8, 3), silent, strict=True)
     with pytest.raises(KeyError):  # what looks like a bug keeps its traceback
-        play_matches(Fails(crash), Random(), Plan(4, 8, 3), silent, strict=True)
+        play_matches(Fails(crash), Random(), MatchPlan(4, 8, 3), silent, strict=True)
     with pytest.raises(RuntimeError):
-        play_matches(FailsTogether(), Random(), Plan(4, 8, 3), silent, strict=True)
+        play_matches(FailsTogether(), Random(), MatchPlan(4, 8, 3), silent, strict=True)
 
 
 def hang(view: View) -> int:
@@ -130,4 +130,4 @@ def test_a_time_limit():
 
 
 def test_kernel_agents_cannot_fail():
-    assert not play_matches(Greedy(), Random(), Plan(4, 3, 0), silent).forfeits
+    assert not play_matches(Greedy(), Random(), MatchPlan(4, 3, 0), silent).forfeits

@@ -9,16 +9,24 @@ import pytest
 
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.cli.app import run_fiveup as run
-from fiveup_env.evaluation.luck import new_luck, value_function
-from fiveup_env.evaluation.match_plan import Plan
+from fiveup_env.evaluation.luck import (
+    DRAW_POINTS,
+    DRAW_WINS,
+    SLOPE,
+    ValueFunction,
+    new_luck,
+    note_draw,
+    value_function,
+)
+from fiveup_env.evaluation.match_plan import MatchPlan
 from fiveup_env.evaluation.match_play import play_matches
-from fiveup_env.evaluation.match_play_kernels import DRAW_POINTS, DRAW_WINS, SLOPE, note_draw
 from fiveup_env.evaluation.matchup import evaluate
 from fiveup_env.evaluation.statistics import less_luck, mean_value, ratio_of_sums
 from fiveup_env.jit.compilation import entry
+from fiveup_env.reports.study_reports import variance_grid
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.record import copy_games
-from fiveup_env.studies.variance import measure, table
+from fiveup_env.studies.variance import measure_variance
 from tests.agents.support import undecided
 from tests.rules.support import scaled
 
@@ -29,7 +37,7 @@ PLAYERS = [2, 3, 4]
 @pytest.mark.parametrize(("a", "b"), [("greedy", "random"), ("random", "random")])
 def test_luck_has_mean_zero(num_players, a, b):
     """Also for agents that the value function was not made for, and that are far from equal."""
-    plan = Plan(num_players, scaled(6000, 0.01), 5, 0, (0, 60))
+    plan = MatchPlan(num_players, scaled(6000, 0.01), 5, 0, (0, 60))
     results = play_matches(make_agent(a), make_agent(b), plan, lambda done, total: None)
     for source in range(4):
         luck = results.luck[..., source]
@@ -41,7 +49,7 @@ def test_luck_has_mean_zero(num_players, a, b):
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_the_luck_of_a_draw_is_zero_over_all_that_could_be_drawn(num_players):
     """R3.2: with every remaining tile in turn as the next, the changes add up to nothing, for every side."""
-    value = value_function(num_players).arrays
+    value = value_function(num_players)
     seen = 0
     for match in undecided(num_players, 3, scaled(6, 0.4)):
         game = match.game
@@ -54,7 +62,7 @@ def test_the_luck_of_a_draw_is_zero_over_all_that_could_be_drawn(num_players):
             order[first], order[first + i] = order[first + i], order[first]
         luck = new_luck(len(games))
         luck[:, SLOPE] = 0.01
-        _note_draws(games, value[1][:-1], luck)
+        _note_draws(games, value, luck)
         assert np.allclose(luck[:, [DRAW_POINTS, DRAW_WINS]].sum(0), 0, atol=1e-9)
         assert np.allclose(luck[:, DRAW_WINS], 0.01 * luck[:, DRAW_POINTS])
         seen += np.abs(luck[:, DRAW_POINTS]).max() > 0.01
@@ -62,10 +70,9 @@ def test_the_luck_of_a_draw_is_zero_over_all_that_could_be_drawn(num_players):
 
 
 @entry
-def _note_draws(games: np.ndarray, draw: np.ndarray, luck: np.ndarray) -> None:
-    features = np.empty(len(draw))
+def _note_draws(games: np.ndarray, value: ValueFunction, luck: np.ndarray) -> None:
     for i in range(len(games)):
-        note_draw(games[i], draw, features, luck[i])
+        note_draw(games[i], value, luck[i])
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
@@ -114,10 +121,10 @@ def test_estimates_without_luck_agree_with_the_plain_ones():
 
 def test_the_variance_table():
     """All rows estimate the same; equal agents in duplicate leave nothing to measure."""
-    found = measure("greedy", "random", 4, scaled(1000, 0.05), 1)
-    assert len(found) == 5 and table(found, "title").row_count == 5
+    found = measure_variance("greedy", "random", 4, scaled(1000, 0.05), 1)
+    assert len(found) == 5 and len(variance_grid(found, "title").rows) == 5
     assert max(r.points for r in found) - min(r.points for r in found) < 1
-    even = measure("random", "random", 2, scaled(200, 0.1), 1)
+    even = measure_variance("random", "random", 2, scaled(200, 0.1), 1)
     plain, duplicate, common = even[0], even[2], even[3]
     assert common.deals_for_points == pytest.approx(0, abs=1e-9) and common.deals_for_wins == pytest.approx(0, abs=1e-9)
     assert duplicate.deals_for_points > 0.2 * plain.deals_for_points  # each seating with random numbers of its own

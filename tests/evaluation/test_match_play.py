@@ -11,7 +11,7 @@ import pytest
 from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.evaluation import match_play as play
-from fiveup_env.evaluation.match_plan import DEALS, POLICIES, Plan, Results
+from fiveup_env.evaluation.match_plan import DEALS, POLICIES, MatchPlan, Results
 from fiveup_env.evaluation.match_play import play_compiled, play_lockstep, play_matches
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View, Views
@@ -34,7 +34,7 @@ def silent(done: int, total: int) -> None:
     """Nobody watches."""
 
 
-def by_hand(a, b, plan: Plan, deal: int, seating: int) -> tuple[int | None, tuple[int, ...], int]:
+def by_hand(a, b, plan: MatchPlan, deal: int, seating: int) -> tuple[int | None, tuple[int, ...], int]:
     """One match with `Match` and `act`, every draw and pass asked for: winner, scores, rounds."""
     match = Match(plan.num_players, seed=int(plan.seeds(DEALS)[deal]))
     for agent in (a, b):
@@ -52,14 +52,14 @@ def by_hand(a, b, plan: Plan, deal: int, seating: int) -> tuple[int | None, tupl
 @pytest.mark.parametrize("max_rounds", [0, 3])
 @pytest.mark.parametrize(("a", "b"), [(Greedy(), Random()), (Random(), Greedy()), (Random(), Random())])
 def test_compiled_and_general_path_are_one(num_players, max_rounds, a, b):
-    plan = Plan(num_players, scaled(300, 0.01), 7, max_rounds)
+    plan = MatchPlan(num_players, scaled(300, 0.01), 7, max_rounds)
     assert same(play_compiled(a, b, plan, silent), play_lockstep(a, b, plan, silent))
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("max_rounds", [0, 2])
 def test_the_same_as_by_hand(num_players, max_rounds):
-    plan = Plan(num_players, scaled(3, 0.3), 8, max_rounds)
+    plan = MatchPlan(num_players, scaled(3, 0.3), 8, max_rounds)
     for a, b in ((Greedy(), Random()), (First(), Last())):
         results = play_matches(a, b, plan, silent)
         for deal in range(plan.deals):
@@ -72,12 +72,12 @@ def test_the_same_as_by_hand(num_players, max_rounds):
 
 def test_kernel_agents_are_played_compiled(monkeypatch):
     monkeypatch.setattr(play, "play_lockstep", None)
-    play_matches(Greedy(), Random(), Plan(4, 2, 0), silent)
+    play_matches(Greedy(), Random(), MatchPlan(4, 2, 0), silent)
 
 
 def test_nothing_depends_on_the_lanes(monkeypatch):
     """A match is the same alone and in any company, also for agents with random states of their own."""
-    plan = Plan(4, scaled(5, 0.4), 9)
+    plan = MatchPlan(4, scaled(5, 0.4), 9)
     for a, b in ((Random(), Last()), (Rng(), Random()), (Rng(), Rng())):
         results = []
         for lanes in (1, 7, 64):
@@ -88,13 +88,13 @@ def test_nothing_depends_on_the_lanes(monkeypatch):
 
 
 def test_the_first_deals_do_not_depend_on_how_many_there_are():
-    few, many = (play_lockstep(Rng(), First(), Plan(4, deals, 3), silent) for deals in (4, 9))
+    few, many = (play_lockstep(Rng(), First(), MatchPlan(4, deals, 3), silent) for deals in (4, 9))
     assert np.array_equal(few.scores, many.scores[:4])
 
 
 def test_an_agent_that_only_acts_is_played_like_the_policy_in_it():
     """Greedy has no chance in it, so the seeds given to `reset` do not matter."""
-    plan = Plan(4, scaled(15, 0.2), 4)
+    plan = MatchPlan(4, scaled(15, 0.2), 4)
     expected = play_compiled(Greedy(), Random(), plan, silent)
     assert same(play_matches(OneByOne(Greedy()), Random(), plan, silent), expected)
 
@@ -128,7 +128,7 @@ class Diary:
 def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypatch):
     monkeypatch.setattr(play, "LANES_ONE_BY_ONE", 3)
     pages: list = []
-    plan = Plan(num_players, scaled(4, 0.5), 5)
+    plan = MatchPlan(num_players, scaled(4, 0.5), 5)
     play_matches(Diary(pages), Random(), plan, silent, strict=True)
     seats = 2 if num_players == 4 else 1  # A's seats in a match
     assert len(pages) == plan.matches * seats
@@ -138,7 +138,7 @@ def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypa
 
 def test_progress_is_reported():
     calls = []
-    plan = Plan(4, scaled(10, 0.2), 0)
+    plan = MatchPlan(4, scaled(10, 0.2), 0)
     for a in (Greedy(), First()):
         calls.clear()
         play_matches(a, Random(), plan, lambda done, total: calls.append((done, total)))
@@ -174,7 +174,7 @@ def test_an_answer_that_is_no_legal_action(answer, message):
 
 def _all_lanes(agent: Policy) -> None:
     """Sixteen lanes in which side A opens: other openers are asked first by B, who plays on."""
-    table = play._Lanes(16, Plan(4, 8, 0), strict=True)
+    table = play._Lanes(16, MatchPlan(4, 8, 0), strict=True)
     table.start(np.arange(16), np.arange(16))
     table.a_side[:] = table.games["turn"] % 2
     table.ask(play._Batched(agent, play._Limit(strict=True)), 0)
@@ -194,12 +194,12 @@ def test_an_act_that_is_no_legal_action(answer, message):
             return answer
 
     with pytest.raises(AgentError, match=message):
-        play_matches(Says(), Random(), Plan(4, 1, 0), silent, strict=True)
+        play_matches(Says(), Random(), MatchPlan(4, 1, 0), silent, strict=True)
 
 
 def test_won_and_lead():
     """By A's side in each seating; an unfinished match counts as won to the chance level."""
-    plan = Plan(3, 2, 0)
+    plan = MatchPlan(3, 2, 0)
     results = Results.empty(plan)
     results.winner[:] = [[0, 1, 0], [-1, 2, 2]]
     results.scores[0, 0] = [305, 100, 50]
@@ -210,7 +210,7 @@ def test_won_and_lead():
 
 
 def test_deals_and_policies_have_different_seeds():
-    plan = Plan(4, 100, random.Random(0).getrandbits(64))
+    plan = MatchPlan(4, 100, random.Random(0).getrandbits(64))
     assert not set(plan.seeds(DEALS)) & set(plan.seeds(POLICIES))
 
 
@@ -220,7 +220,7 @@ GOLDEN = {2: "4ce4d8a0a9ec", 3: "017428944f0c", 4: "35c601cfde9a"}
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_the_same_bits_everywhere(num_players):
     """Deals, lots and the baselines' choices by seed, with and without the compiler; a change is a new version."""
-    results = play_matches(Greedy(), Random(), Plan(num_players, 2, 5), silent)
+    results = play_matches(Greedy(), Random(), MatchPlan(num_players, 2, 5), silent)
     data = results.scores.tobytes() + results.rounds.tobytes()
     assert hashlib.sha256(data).hexdigest()[:12] == GOLDEN[num_players]
 
@@ -228,13 +228,15 @@ def test_the_same_bits_everywhere(num_players):
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_matches_may_start_at_other_scores(num_players):
     """The same in all seatings of a deal and on both paths, within the range, and different from deal to deal."""
-    plan = Plan(num_players, scaled(100), 11, 0, (50, 60))
+    plan = MatchPlan(num_players, scaled(100), 11, 0, (50, 60))
     scores = plan.scores()
-    assert np.array_equal(scores, Plan(num_players, scaled(100) + 3, 11, 0, (50, 60)).scores()[: plan.deals])
+    assert np.array_equal(scores, MatchPlan(num_players, scaled(100) + 3, 11, 0, (50, 60)).scores()[: plan.deals])
     assert (scores[:, : plan.sides] >= 250).all() and (scores[:, : plan.sides] <= 300).all()
     assert (scores % 5 == 0).all() and (scores[:, plan.sides :] == 0).all()
     assert len(np.unique(scores[:, 0])) > 3
     results = play_compiled(Greedy(), Random(), plan, silent)
     assert same(results, play_lockstep(Greedy(), Random(), plan, silent))
-    assert results.rounds.mean() < play_compiled(Greedy(), Random(), Plan(num_players, 100, 11), silent).rounds.mean()
-    assert not Plan(num_players, 3, 0).scores().any()
+    assert (
+        results.rounds.mean() < play_compiled(Greedy(), Random(), MatchPlan(num_players, 100, 11), silent).rounds.mean()
+    )
+    assert not MatchPlan(num_players, 3, 0).scores().any()

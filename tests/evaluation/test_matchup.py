@@ -12,8 +12,7 @@ from rich.console import Console
 
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.evaluation import MatchUp, evaluate
-from fiveup_env.reports.matchup_card import page
-from fiveup_env.reports.matchup_table import notes, report, table
+from fiveup_env.reports.matchup_report import matchup_grid, matchup_notes, matchup_report
 from tests.agents.support import First, Rng
 from tests.rules.support import scaled
 
@@ -121,34 +120,35 @@ def test_an_agent_error_is_a_value_error():
 
 def shown(result: MatchUp, width: int = 100) -> str:
     text = io.StringIO()
-    Console(width=width, file=text).print(report(result))
+    Console(width=width, file=text).print(matchup_grid(result).rich())
     return text.getvalue()
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_the_report_says_it_all(num_players):
+def test_the_table_shows_the_figures(num_players):
     result = evaluate("greedy", "random", num_players, 6)
     text = shown(result)
     for piece in ("greedy against random", f"{100 * result.win_rate.value:.1f}%", f"{100 * result.chance:.1f}%"):
         assert piece in text
     assert f"{result.points_per_round.value:+.2f}" in text
     assert "95% interval" in text and "Wilson" in text and "6 matches" in text
-    assert table(result).row_count == 2 and "less luck" not in text
+    assert len(matchup_grid(result).rows) == 2 and "without luck" not in text
 
 
 @pytest.mark.parametrize(("starts", "rows"), [(99, 2), (100, 4)])
-def test_results_less_luck_are_shown_where_there_are_enough_starts_for_them(starts, rows):
-    """With ten starts the estimate's interval went beyond 100%: fitting what luck is worth takes more."""
+def test_results_without_luck_require_enough_starts(starts, rows):
+    """With ten starts the interval would exceed 100%: the fit of the control variate needs more."""
     result = evaluate("greedy", "random", 4, 2 * starts)
-    assert table(result).row_count == rows
-    assert ("less luck: " in shown(result)) is ("less luck" in page(result, "")) is (rows == 4)
+    assert len(matchup_grid(result).rows) == rows
+    page = matchup_report(result).html("")
+    assert ("without luck: " in shown(result)) is ("without luck" in page) is (rows == 4)
 
 
 def test_a_slow_match_up_has_a_pace():
     result = replace(evaluate("greedy", "random", 4, 2), seconds=12.3)
-    assert "6 s a match" in shown(result) and "matches/s" not in shown(result)
+    assert "6 s per match" in shown(result) and "matches/s" not in shown(result)
 
 
 def test_the_report_names_unfinished_matches():
-    text = "\n".join(notes(evaluate("greedy", "random", 4, 4, max_rounds=1)))
+    text = "\n".join(matchup_notes(evaluate("greedy", "random", 4, 4, max_rounds=1)))
     assert "4 unfinished after 1 rounds, each counted as 50.0% won" in text

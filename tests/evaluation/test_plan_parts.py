@@ -16,7 +16,7 @@ from fiveup_env.agents.baselines import Greedy
 from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation import plan_parts as parts
-from fiveup_env.evaluation.match_plan import Plan
+from fiveup_env.evaluation.match_plan import MatchPlan
 from fiveup_env.evaluation.plan_parts import Folder, Job, part_size, play_parts
 from fiveup_env.evaluation.statistics import LEAST_DEALS, Estimate, Precision
 from tests.agents.support import First, Last, Rng
@@ -39,7 +39,7 @@ def small_parts(monkeypatch):
     ids=["kernels", "remembers", "batches"],
 )
 def test_parts_are_the_whole(num_players, a, b, small_parts):
-    plan = Plan(num_players, 12, 3)
+    plan = MatchPlan(num_players, 12, 3)
     whole = parts.play_matches(*Job(a, b, num_players).agents(), plan, silent)
     assert same(play_parts(Job(a, b, num_players), plan, silent), whole)
 
@@ -73,7 +73,7 @@ def test_an_agent_that_cannot_be_sent_is_named(small_parts):
 
 def test_what_is_there_is_not_played_again(tmp_path, small_parts, monkeypatch):
     first = evaluate("greedy", "random", 4, 20, folder=tmp_path)
-    played: list[Plan] = []
+    played: list[MatchPlan] = []
     real = parts.play_matches
 
     def noted(a, b, plan, *rest, **more):

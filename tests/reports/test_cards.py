@@ -11,18 +11,19 @@ import numpy as np
 import pytest
 
 from fiveup_env.cli.app import run_fiveup as run
-from fiveup_env.evaluation.match_plan import Forfeit, Plan, Results
+from fiveup_env.evaluation.match_plan import Forfeit, MatchPlan, Results
 from fiveup_env.evaluation.matchup import MatchUp
-from fiveup_env.reports.comparison import compare, read_report
-from fiveup_env.reports.matchup_card import as_json, page, verdict, write_report
+from fiveup_env.reports.matchup_report import matchup_content, matchup_report, verdict
 from fiveup_env.reports.plots import Axis, ticks
+from fiveup_env.reports.report_comparison import compare_reports, read_report
+from fiveup_env.reports.report_writer import write_report
 from tests.agents.support import First
 
 
 def made_up(edge: float, deals: int = 300, num_players: int = 4, seed: int = 0, noise: int = 0) -> MatchUp:
     """A match-up that nobody played: A leads by so many points more; the same luck for every edge."""
     rng = np.random.default_rng(seed)
-    plan = Plan(num_players, deals, seed)
+    plan = MatchPlan(num_players, deals, seed)
     results = Results.empty(plan)
     shape = results.rounds.shape
     results.rounds[:] = rng.integers(5, 12, shape)
@@ -42,7 +43,7 @@ def made_up(edge: float, deals: int = 300, num_players: int = 4, seed: int = 0, 
 @pytest.mark.parametrize("deals", [1, 2, 300])
 def test_the_page_is_whole_and_needs_nothing(num_players, deals):
     m = made_up(-0.5, deals, num_players)
-    text = page(m, "fiveup evaluate 'one<i>' greedy")
+    text = matchup_report(m).html("fiveup evaluate 'one<i>' greedy")
     body = re.sub(r"<!DOCTYPE html>|<meta[^>]*>", "", text)
     root = ElementTree.fromstring(body)  # well formed, and every name escaped
     assert len(root.findall(".//svg")) == 5
@@ -53,17 +54,18 @@ def test_the_page_is_whole_and_needs_nothing(num_players, deals):
 
 
 def test_the_verdict():
-    assert verdict(made_up(1)).startswith("one<i> is the better of the two, by ")
-    assert verdict(made_up(-1)).startswith("greedy is the better of the two, by ")
+    assert verdict(made_up(1)).startswith("one<i> is better, by ")
+    assert verdict(made_up(-1)).startswith("greedy is better, by ")
     assert verdict(made_up(0.0, 20)).startswith("No difference is shown: ")
 
 
 def test_the_json_says_the_same(tmp_path):
     m = made_up(0.5)
-    path = write_report(m, tmp_path / "new" / "card", "fiveup evaluate a b")
+    path = write_report(matchup_report(m), tmp_path / "new" / "card", "fiveup evaluate a b")
     assert path.name == "index.html" and sorted(p.name for p in path.parent.iterdir()) == ["index.html", "report.json"]
     report = read_report(path.parent)
-    assert report == json.loads(json.dumps(as_json(m, "fiveup evaluate a b")))
+    assert (report.pop("command"), set(report.pop("machine")) > set()) == ("fiveup evaluate a b", True)
+    assert report == json.loads(json.dumps(matchup_content(m)))
     assert report["points_per_round"]["value"] == m.points_per_round.value
     lead, rounds = np.array(report["starts"]["lead"]), np.array(report["starts"]["rounds"])
     assert lead.sum() / 5 / rounds.sum() == pytest.approx(m.points_per_round.value)
@@ -73,35 +75,38 @@ def test_the_json_says_the_same(tmp_path):
 @pytest.mark.parametrize("num_players", [3, 4])
 def test_the_same_starts_are_compared_one_by_one(num_players):
     """Much narrower than as independent reports where luck is shared, and right."""
-    one, two = (as_json(made_up(edge, 300, num_players, 0, i), "") for i, edge in enumerate((0.5, 0.7)))
-    other = as_json(made_up(0.7, 300, num_players, 9), "")
-    paired, independent = compare(one, two), compare(one, other)
+    one, two = (matchup_content(made_up(edge, 300, num_players, 0, i)) for i, edge in enumerate((0.5, 0.7)))
+    other = matchup_content(made_up(0.7, 300, num_players, 9))
+    paired, independent = compare_reports(one, two), compare_reports(one, other)
     assert (paired.paired, independent.paired) == (300, 0)
     difference = two["points_per_round"]["value"] - one["points_per_round"]["value"]
     assert paired.points.value == pytest.approx(difference)
     assert paired.points.low < 0.2 < paired.points.high and independent.points.low < 0.2 < independent.points.high
     assert paired.points.high - paired.points.low < 0.5 * (independent.points.high - independent.points.low)
-    assert compare(one, one).points.low == compare(one, one).points.high == 0
-    assert compare(json.loads(json.dumps(one)), two) == paired  # one of them read from its file
-    fewer = as_json(made_up(0.7, 100, num_players), "")
-    assert compare(one, fewer).paired == 100
+    assert compare_reports(one, one).points.low == compare_reports(one, one).points.high == 0
+    assert compare_reports(json.loads(json.dumps(one)), two) == paired  # one of them read from its file
+    fewer = matchup_content(made_up(0.7, 100, num_players))
+    assert compare_reports(one, fewer).paired == 100
 
 
 def test_reports_that_cannot_be_compared(tmp_path, capsys):
-    with pytest.raises(ValueError, match="the reports are of 4 and of 3 players"):
-        compare(as_json(made_up(0, 5), ""), as_json(made_up(0, 5, 3), ""))
+    with pytest.raises(ValueError, match="the reports have 4 and 3 players"):
+        compare_reports(matchup_content(made_up(0, 5)), matchup_content(made_up(0, 5, 3)))
     (tmp_path / "report.json").write_text("{}")
-    for path, message in ((tmp_path, "is no report of this version's format 1"), (tmp_path / "x", "cannot read")):
+    for path, message in (
+        (tmp_path, "is not a report card in this version's format 1"),
+        (tmp_path / "x", "cannot read"),
+    ):
         assert run(["compare", str(path), str(path)]) == 2
         assert message in capsys.readouterr().err
     (tmp_path / "report.json").write_text("{")
-    with pytest.raises(ValueError, match=r"report\.json is no report: "):
+    with pytest.raises(ValueError, match=r"report\.json is not a report: "):
         read_report(tmp_path)
 
 
 def test_the_compare_command(tmp_path, capsys):
     for name, edge in (("a", 0.5), ("b", 0.9)):
-        write_report(made_up(edge), tmp_path / name, "")
+        write_report(matchup_report(made_up(edge)), tmp_path / name, "")
     assert run(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     shown = capsys.readouterr().out
     assert "difference" in shown and "300 starts, compared one by one" in shown

@@ -11,7 +11,8 @@ from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.protocol import Policy
 from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
-from fiveup_env.studies.cross_play import cross_play, gap, grids, labels
+from fiveup_env.reports.study_reports import cross_play_report
+from fiveup_env.studies.cross_play import cross_play, gap, labels
 from fiveup_env.views.view import Views
 from tests.rules.support import scaled
 
@@ -42,7 +43,7 @@ def test_the_matrix():
     crossed = np.mean([result.cells[k].win_rate.value for k in ((0, 1), (0, 2), (1, 2))])
     assert result.wins.value == pytest.approx(own - crossed)
     assert json.dumps(result.as_dict(), allow_nan=False)
-    assert [len(grid.rows) for grid in grids(result)][:3] == [3, 3, 4]
+    assert [len(grid.rows) for grid in cross_play_report(result).grids][:3] == [3, 3, 4]
 
 
 def test_the_gap_of_what_understands_only_itself():
@@ -70,7 +71,7 @@ def test_the_gap_covers():
 def test_what_makes_no_matrix():
     with pytest.raises(ValueError, match="at least two runs"):
         cross_play(["greedy"])
-    with pytest.raises(ValueError, match="greedy is there twice"):
+    with pytest.raises(ValueError, match="greedy is given twice"):
         cross_play(["greedy", "random"], ["greedy"])
 
 
@@ -78,7 +79,7 @@ def test_the_command(tmp_path, capsys):
     command = ["crossplay", "greedy", "random", "--with", "heuristic", "--matches", "20", "--keep", str(tmp_path / "k")]
     assert run([*command, "--report", str(tmp_path / "card")]) == 0
     shown = capsys.readouterr().out
-    assert "Self-play less cross-play" in shown and "Cross-play: win rate" in shown
+    assert "Self-play minus cross-play" in shown and "Cross-play: win rate" in shown
     assert sorted(path.name for path in (tmp_path / "card").iterdir()) == ["index.html", "report.json", "report.md"]
     assert len(list((tmp_path / "k").iterdir())) == 5
     assert run([*command, "--json"]) == 0

@@ -11,9 +11,20 @@ from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.endgame import double_dummy
 from fiveup_env.cli.app import run_fiveup as run
+from fiveup_env.reports.study_reports import endgame_grid
 from fiveup_env.rules.match import Match
-from fiveup_env.studies.endgame_regret import MOST_TILES, PHASES, Endgames, choices, collect, regrets
-from fiveup_env.studies.endgame_study import of_agent, of_records, read_folder, regret_of
+from fiveup_env.studies.endgame_regret import (
+    MOST_TILES,
+    PHASES,
+    Endgames,
+    choices,
+    collect,
+    of_agent,
+    of_records,
+    read_folder,
+    regret_of,
+    regrets,
+)
 from fiveup_env.views.view import View, Views
 from tests.agents.support import First, Rng
 from tests.rules.support import PLAYERS, scaled
@@ -104,7 +115,7 @@ def test_no_position_is_no_figure():
     nothing = collect([], 4)
     told = regrets(nothing, choices(make_agent("greedy"), nothing))
     assert [regret.loss for regret in told] == [None] * len(PHASES)
-    assert regret_of(["greedy"], nothing).grid().rows == []
+    assert endgame_grid(regret_of(["greedy"], nothing)).rows == []
 
 
 def test_the_command(tmp_path, capsys):
@@ -121,8 +132,8 @@ def test_the_command(tmp_path, capsys):
     assert len(list(of_records(read_folder(records)))) == 8
     for arguments, message in (
         (["greedy", "--records", str(tmp_path / "none")], "holds no records"),
-        (["greedy", "--records", str(records), "--players", "2"], "match 0 is of 4 players, not of 2"),
-        (["greedy", "greedy", "--matches", "2"], "agent greedy is there twice"),
+        (["greedy", "--records", str(records), "--players", "2"], "match 0 has 4 players, not 2"),
+        (["greedy", "greedy", "--matches", "2"], "agent greedy is given twice"),
     ):
         assert run(["endgame", *arguments]) == 2
         assert message in capsys.readouterr().err

@@ -12,7 +12,8 @@ from rich.console import Console
 
 from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import plan_parts as parts
-from fiveup_env.studies.tournament import ELO, bradley_terry, f_tail, grids, round_robin
+from fiveup_env.reports.study_reports import tournament_grids
+from fiveup_env.studies.tournament import ELO, bradley_terry, f_tail, round_robin
 from tests.agents.support import First
 from tests.rules.support import scaled
 
@@ -85,7 +86,7 @@ def test_a_round_robin(num_players):
     assert sum(r.value for r in result.ratings.ratings) == pytest.approx(0, abs=1e-6)
     json.dumps(result.as_dict(), allow_nan=False)
     text = io.StringIO()
-    for grid in grids(result):
+    for grid in tournament_grids(result):
         Console(width=150, file=text).print(grid.rich())
     assert "greedy" in text.getvalue() and "no circle" in text.getvalue() and "T²" in text.getvalue()
 
@@ -93,7 +94,7 @@ def test_a_round_robin(num_players):
 def test_bad_round_robins():
     with pytest.raises(ValueError, match="at least two agents"):
         round_robin(["greedy"])
-    with pytest.raises(ValueError, match="agent greedy is there twice"):
+    with pytest.raises(ValueError, match="agent greedy is given twice"):
         round_robin(["greedy", "random", "greedy"])
 
 
@@ -112,7 +113,7 @@ def test_a_tournament_is_kept_and_reported(tmp_path, capsys, monkeypatch):
     first = json.loads((card / "report.json").read_text())
     assert first["endgame"]["agents"].keys() == first["conduct"].keys() == {"greedy", "random"}
     page = (card / "index.html").read_text()
-    assert page.count("<svg") == 1 and "Endgame regret" in page and "What they do" in page
+    assert page.count("<svg") == 1 and "Endgame regret" in page and "Behaviour" in page
     assert "| greedy |" in (card / "report.md").read_text()
     played = []
     real = parts.play_matches
