@@ -93,7 +93,8 @@ def test_reports_that_cannot_be_compared(tmp_path, capsys):
     with pytest.raises(ValueError, match="the reports have 4 and 3 players"):
         compare_reports(matchup_content(made_up(0, 5)), matchup_content(made_up(0, 5, 3)))
     (tmp_path / "report.json").write_text("{}")
-    for path, message in (
+    format_message = "is not a report card in this version's format 1"
+    for path, message in ((tmp_path, format_message), (tmp_path / "x", "cannot read")):
         (tmp_path, "is not a report card in this version's format 1"),
         (tmp_path / "x", "cannot read"),
     ):
