@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fiveup_env.rendering.scene_svg import board_svg
-from tests.rendering.worked import layout_of
+from tests.rendering.layouts import layout_of
 from tests.rules.test_worked_positions import POSITIONS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"

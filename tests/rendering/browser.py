@@ -1,4 +1,4 @@
-"""A headless Chromium with its driver, both from the system's packages."""
+"""A headless Chromium with its driver, both from system packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROGRAMS = ("chromium", "chromedriver")
 
 @contextmanager
 def driver(profile: Path) -> Iterator[Any]:
-    """A driven browser that keeps its profile in a folder."""
+    """A driven browser with its profile in a folder."""
     from selenium import webdriver
 
     binary, service = (shutil.which(name) for name in PROGRAMS)
@@ -33,7 +33,7 @@ def driver(profile: Path) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A driven browser, or a skip that says what is missing."""
+    """A driven browser; skips the test if a part is missing."""
     pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:

@@ -1,9 +1,10 @@
-"""Layouts to place, and an independent check of how they were placed."""
+"""Layouts for tests of pictures, and an independent check of placed layouts."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,30 @@ from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.record import PLAYING
 from fiveup_env.rules.tiles import TILES
+from tests.rules.support import FULL_SET, lead
+from tests.rules.test_worked_positions import action, laying_order
+
+
+def match_of(position: dict[str, Any], num_players: int = 2) -> Match:
+    """A match that has just reached a worked position of the source."""
+    opening, joins = laying_order(position)
+    order = [opening] + [newer[0] for _, newer in joins]
+    unused = sorted(FULL_SET - set(order), reverse=True)
+    hands = [[*order[seat::num_players], unused[seat]] for seat in range(num_players)]
+    match = Match.from_deal(hands, unused[num_players:], 0)
+    match.play(lead(opening))
+    for older, newer in joins:
+        match.play(action(older, newer))
+    return match
+
+
+def layout_of(position: dict[str, Any]) -> Layout:
+    """The layout of a worked position."""
+    return match_of(position).layout
 
 
 def rounds(num_players: int, count: int, seed: int = 0) -> Iterator[Layout]:
-    """What lies at the end of `count` random rounds."""
+    """The layouts at the end of `count` random rounds."""
     rng = random.Random(f"{num_players}/{seed}")
     for _ in range(count):
         match = Match(num_players, seed=rng.getrandbits(64))
@@ -26,7 +47,7 @@ def rounds(num_players: int, count: int, seed: int = 0) -> Iterator[Layout]:
 
 
 def grown(rng: random.Random) -> Layout:
-    """A layout grown tile by tile at random free places until nothing fits: far more of them take all 28 tiles."""
+    """A layout grown at random free places until nothing fits, often to all 28 tiles."""
     tiles = rng.sample(TILES, len(TILES))
     layout = Layout((tiles.pop(),), ())
     while True:
@@ -45,7 +66,7 @@ def grown(rng: random.Random) -> Layout:
 
 
 def prefix(layout: Layout, count: int) -> Layout:
-    """The layout when it had so many tiles."""
+    """The layout of the first `count` tiles."""
     return Layout(layout.tiles[:count], layout.joins[: count - 1])
 
 
@@ -56,7 +77,7 @@ def half_square(placed: PlacedTile, port: str) -> tuple[int, int, int, int]:
 
 
 def shared_edge(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> int:
-    """How long the edge is that two rectangles share, 0 if they share none, -1 if they overlap."""
+    """Length of the edge that two rectangles share, 0 if there is none, -1 if they overlap."""
     wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     if wide > 0 and high > 0:
         return -1
@@ -64,7 +85,7 @@ def shared_edge(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> i
 
 
 def side_of(spinner: PlacedTile, other: tuple[int, int, int, int]) -> tuple[bool, int]:
-    """Whether the other one lies at a long side of a spinner, in the very middle of it; and at which of the two."""
+    """Whether a rectangle lies at the middle of a long side of a spinner (else at an end), and on which side."""
     x0, y0, x1, y1 = spinner.box
     stands = y1 - y0 > x1 - x0
     middle, around = (other[0] + other[2], x0 + x1), (other[1] + other[3], y0 + y1)
@@ -76,7 +97,7 @@ def side_of(spinner: PlacedTile, other: tuple[int, int, int, int]) -> tuple[bool
 
 
 def check(layout: Layout, plan: TablePlan) -> None:
-    """Everything that issue 6 asks of a placed layout, recounted from the rectangles alone."""
+    """Check all properties of a placed layout from the rectangles alone."""
     assert tuple(placed.tile for placed in plan.tiles) == layout.tiles
     tiles = {placed.tile: placed for placed in plan.tiles}
     for placed in plan.tiles:

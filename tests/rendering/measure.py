@@ -1,7 +1,4 @@
-"""How long pictures and pages take, for docs/rendering.md: python -m tests.rendering.measure
-
-Not a test: the figures belong to a machine, and a busy one gives others.
-"""
+"""Time of pictures and pages, for docs/rendering.md: `python -m tests.rendering.measure`."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ MOVES = 1000
 
 
 def long_record() -> Record:
-    """A match of a thousand moves: both sides start far below zero."""
+    """A match of 1,000 moves: both sides start far below zero."""
     recorder = Recorder(Match(2, seed=1, scores=[-3000, -3000]))
     while recorder.moves < MOVES:
         recorder.play(recorder.match.legal_actions()[0])
@@ -33,7 +30,7 @@ def long_record() -> Record:
 
 
 def frame_times(record: Record) -> tuple[np.ndarray, np.ndarray]:
-    """CPU milliseconds for every frame as SVG, placing the tiles anew each time; and for every tenth as pixels."""
+    """CPU milliseconds of every frame as SVG, including the placing of tiles; and of every tenth as pixels."""
     drawn, pixels = [], []
     for number, (_, _, after) in enumerate(record.positions()):
         began = time.process_time()
@@ -47,7 +44,7 @@ def frame_times(record: Record) -> tuple[np.ndarray, np.ndarray]:
 
 
 def opening(path: Path) -> float:
-    """Milliseconds until a headless Chromium has the page complete, the best of three."""
+    """Milliseconds until a headless Chromium has loaded the page, best of three."""
     with TemporaryDirectory() as profile, driver(Path(profile)) as browser:
         times = []
         for _ in range(3):

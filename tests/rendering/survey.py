@@ -1,7 +1,7 @@
-"""How large random rounds get on the plane, each of them checked; the table of docs/rendering.md and its pictures.
+"""Check random rounds on the plane and print their sizes, for docs/rendering.md.
 
-python -m tests.rendering.survey ROUNDS            prints the table, for so many rounds of every number of players
-python -m tests.rendering.survey ROUNDS FOLDER     and draws the ten most extreme layouts there
+python -m tests.rendering.survey ROUNDS            checks ROUNDS rounds per number of players and prints the table
+python -m tests.rendering.survey ROUNDS FOLDER     also draws the ten most extreme layouts in FOLDER
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from fiveup_env.rendering.geometry import FRAME, Plane, TablePlan
+from fiveup_env.rendering.render_modes import png
+from fiveup_env.rendering.scene_svg import board_svg
 from fiveup_env.rules.layout import Layout
 from tests.rendering.layouts import check, rounds
 
@@ -23,17 +25,17 @@ EXTREMES = 10
 
 @dataclass(order=True)
 class Extreme:
-    """A layout by how far it grows beyond the frame in which lines turn, in either direction."""
+    """A layout, ordered by its size relative to the frame in which lines turn."""
 
     beyond: float
-    number: int  # of the round, which parts equals
+    number: int  # of the round; breaks ties
     layout: Layout = field(compare=False)
     plan: TablePlan = field(compare=False)
     num_players: int = field(compare=False)
 
 
 def statistics(num_players: int, count: int, seed: int = 0, extremes: list[Extreme] | None = None) -> np.ndarray:
-    """Width, height, tiles and searches of random rounds, int64 [count, 4], each checked; keeps the most extreme."""
+    """Width, height, tiles and searches of checked random rounds, int64 [count, 4]; collects the most extreme."""
     measured = []
     for number, layout in enumerate(rounds(num_players, count, seed)):
         plane = Plane(layout)
@@ -51,7 +53,7 @@ def statistics(num_players: int, count: int, seed: int = 0, extremes: list[Extre
 
 
 def table(count: int, extremes: list[Extreme]) -> str:
-    """The table of the docs; sizes in tile lengths (4 units)."""
+    """Table for the docs; sizes in tile lengths (4 units)."""
     rows = ["| players | tiles: mean, max | width: mean, 99%, max | height: mean, 99%, max | tiles moved in |"]
     rows.append("| --- " * 5 + "|")
     for num_players in (2, 3, 4):
@@ -64,10 +66,7 @@ def table(count: int, extremes: list[Extreme]) -> str:
 
 
 def draw(extremes: list[Extreme], folder: Path) -> None:
-    """One PNG each, the most extreme first."""
-    from fiveup_env.rendering.render_modes import png
-    from fiveup_env.rendering.scene_svg import board_svg
-
+    """Draw one PNG per layout, the most extreme first."""
     folder.mkdir(parents=True, exist_ok=True)
     for number, extreme in enumerate(sorted(extremes, reverse=True), 1):
         name = f"{number:02}-{extreme.num_players}-players-round-{-extreme.number}.png"
@@ -75,7 +74,7 @@ def draw(extremes: list[Extreme], folder: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The command line."""
+    """Run the command line."""
     extremes: list[Extreme] = []
     print(table(int(arguments[0]), extremes))
     if len(arguments) > 1:

@@ -1,10 +1,11 @@
-"""Films: a picture a move, in both formats, of all hands or of what one seat sees."""
+"""Films: one picture per move, in both formats, of all hands or of one seat's view."""
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from fiveup_env.cli.app import run_fiveup as run
+from fiveup_env.records import parse_record
 from fiveup_env.rendering.render_modes import rgb_array
 from fiveup_env.rendering.replays import film, record_frames
 from fiveup_env.rendering.scene_svg import svg
@@ -13,8 +14,6 @@ from tests.records.support import played
 
 @pytest.fixture(scope="module")
 def record():
-    from fiveup_env.records import parse_record
-
     return parse_record(played(2, 0, 30).text())
 
 
@@ -28,7 +27,7 @@ def pictures(path):
 
 
 @pytest.mark.parametrize("name", ["a.gif", "a.png"])
-def test_a_picture_a_move(name, record, tmp_path):
+def test_one_picture_per_move(name, record, tmp_path):
     first_round = [f for f in record_frames(record) if f.move is None or f.move.round_number == 1]
     assert film(record, tmp_path / name, seconds=0.5, width=960, round_number=1) == len(first_round)
     shown = pictures(tmp_path / name)

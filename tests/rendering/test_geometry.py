@@ -1,4 +1,4 @@
-"""Placed layouts: no overlap, joined halves touch, spinners have their arms at right angles, old tiles stay."""
+"""Placed layouts: no overlap, joined halves touch, arms at right angles to spinners, placed tiles stay."""
 
 import random
 
@@ -6,16 +6,15 @@ import pytest
 
 from fiveup_env.rendering.geometry import FRAME, Box, GeometryError, Plane, plan_layout
 from fiveup_env.rules.layout import Layout
-from tests.rendering.layouts import check, grown, prefix, rounds
+from tests.rendering.layouts import check, grown, layout_of, prefix, rounds
 from tests.rendering.survey import Extreme, draw, statistics
-from tests.rendering.worked import layout_of
 from tests.rules.support import PLAYERS
 from tests.rules.test_worked_positions import POSITIONS, laying_order
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_random_rounds(num_players):
-    """R3.1, R4.1 to R4.3: every tile of the ends of 100 random rounds."""
+    """R3.1, R4.1 to R4.3: the tables of 100 random rounds."""
     assert statistics(num_players, 100)[:, :2].max() <= 100
 
 
@@ -31,23 +30,24 @@ def test_the_most_extreme_are_kept_and_drawn(tmp_path):
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.timeout(7200)
 def test_a_hundred_thousand_random_rounds(num_players):
-    """R3.1, R4.1 to R4.3; `python -m tests.rendering.survey 100000 FOLDER` prints what comes of it."""
+    """R3.1, R4.1 to R4.3; `python -m tests.rendering.survey 100000 FOLDER` prints the sizes."""
     assert len(statistics(num_players, 100_000)) == 100_000
 
 
 def test_layouts_up_to_all_tiles():
-    """R4.2, R4.3: grown without hands, most of them to 28 tiles and seven spinners."""
+    """R4.2, R4.3: layouts grown without hands, some to 28 tiles and seven spinners."""
     rng, full = random.Random(5), 0
     for _ in range(25):
         layout = grown(rng)
-        check(layout, plan_layout(layout))
+        plan = plan_layout(layout)
+        check(layout, plan)
         full += len(layout.tiles) == 28
-    assert full > 3
+    assert full > 3 and plan_layout(layout) == plan, "the same layout gives the same plan"
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_old_tiles_stay(num_players):
-    """Placing one tile more leaves the others where they are, unless a search had to move some."""
+    """Placing another tile leaves the others in place, unless a search had to move some."""
     for layout in rounds(num_players, 6, seed=9):
         before = None
         plane = Plane(layout)
@@ -62,25 +62,20 @@ def test_old_tiles_stay(num_players):
             before = [p.box for p in plan.tiles]
 
 
-def test_the_same_every_time():
-    layout = grown(random.Random(3))
-    assert plan_layout(layout) == plan_layout(layout)
-
-
 @pytest.mark.parametrize("position", POSITIONS, ids=range(len(POSITIONS)))
 def test_worked_positions(position):
-    """R4.1 to R4.5 as the source draws them."""
+    """R4.1 to R4.5."""
     layout = layout_of(position)
     check(layout, plan_layout(layout))
     assert layout.tiles[0] == laying_order(position)[0]
 
 
-def test_nothing_laid():
+def test_an_empty_layout():
     plan = plan_layout(Layout((), ()))
     assert plan.tiles == () and plan.box == Box(0, 0, 0, 0)
 
 
-def test_a_search_that_gives_up_says_so(monkeypatch):
+def test_a_search_that_fails_raises(monkeypatch):
     layout = grown(random.Random(4))
     monkeypatch.setattr("fiveup_env.rendering.geometry.NODES", 1)
     plane = Plane(layout)
@@ -90,8 +85,8 @@ def test_a_search_that_gives_up_says_so(monkeypatch):
     assert plane.plan().tiles == ()
 
 
-def test_searches_move_tiles_and_leave_a_right_layout():
-    """Layouts in which greedy placing gets stuck: the search finds a way, and what it finds is right."""
+def test_searches_move_tiles_and_leave_a_correct_plan():
+    """Where greedy placing gets stuck, the search finds a correct plan."""
     rng, searched = random.Random(0), 0
     for _ in range(60):
         layout = grown(rng)

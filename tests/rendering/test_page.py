@@ -1,4 +1,4 @@
-"""The replay page: small, alone, and in a browser it shows the numbers of the record."""
+"""The replay page: small, self-contained, and in a browser it shows the numbers of the record."""
 
 import re
 
@@ -31,14 +31,14 @@ def with_thoughts():
     return parse_record(recorder.text())
 
 
-def test_nothing_is_loaded_and_nothing_breaks_out():
+def test_nothing_is_loaded_and_text_is_escaped():
     text = replay_page(with_thoughts())
     assert not re.search(r"(src|href)=[\"']?(https?:)?//|@import|@@", text)
     assert text.count("</script>") == 2 and "<i>one" not in text.replace('"<i>one', "")
 
 
 def test_a_thousand_moves_stay_under_three_megabytes(browser, tmp_path):
-    """And open, at the first move; how fast, `python -m tests.rendering.measure` says."""
+    """The page opens at the first move. `python -m tests.rendering.measure` measures the time."""
     file = tmp_path / "long.html"
     file.write_text(replay_page(long_record()), encoding="utf-8")
     assert file.stat().st_size < 3 * 2**20
@@ -62,7 +62,7 @@ def test_command(tmp_path, capsys):
 
 
 def test_mistakes_by_hand():
-    """The dearest first; here the value of an action is its number."""
+    """Costliest first; here the value of an action is its number."""
     record = with_thoughts()
     found = mistakes(record)
     for number, cost, best in found:
@@ -73,7 +73,7 @@ def test_mistakes_by_hand():
 
 
 def test_in_a_browser(browser, tmp_path):
-    """Every number on the page is that of the record: steps, scores, tiles, thoughts, the curve, the mistakes."""
+    """Every number on the page is in the record: steps, scores, tiles, thoughts, the curve, the mistakes."""
     record = with_thoughts()
     file = tmp_path / "match.html"
     file.write_text(replay_page(record), encoding="utf-8")

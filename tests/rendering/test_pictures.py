@@ -1,4 +1,4 @@
-"""Pictures show what is on the table, in the units of the rules, and never what the seat cannot know."""
+"""Pictures show the table in display points and nothing that is hidden from the seat."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -13,7 +13,7 @@ from fiveup_env.rendering.scene_svg import THEMES, svg
 from fiveup_env.rendering.text_board import unicode_board
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View
-from tests.rendering.worked import match_of
+from tests.rendering.layouts import match_of
 from tests.rules.support import PLAYERS, positions
 from tests.rules.test_worked_positions import POSITIONS
 
@@ -71,8 +71,8 @@ def test_every_position_of_a_match(num_players):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_pictures_do_not_depend_on_what_the_seat_cannot_know(num_players):
-    """R2.2, D6: swapping hidden tiles between the others and the boneyard changes nothing."""
+def test_pictures_do_not_depend_on_hidden_tiles(num_players):
+    """R2.2, D6: swapping hidden tiles between the other hands and the boneyard changes nothing."""
     match = Match(num_players, seed=4)
     hands = [list(hand) for hand in match.hands]
     seat = match.opener
@@ -121,7 +121,7 @@ def test_gymnasium_modes(mode):
     env.close()
 
 
-def test_what_is_missing_is_named(monkeypatch):
+def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
     with pytest.raises(RenderingError, match=r"pixels need resvg-py, .* pip install 'fiveup-env\[render\]'"):
         FiveUpEnv(2, render_mode="rgb_array")

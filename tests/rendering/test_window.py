@@ -1,4 +1,4 @@
-"""Render mode "human": a window, opened here on a driver without a screen."""
+"""Render mode "human": a window, opened on a driver without a screen."""
 
 import copy
 import pickle
@@ -51,8 +51,8 @@ def test_a_window_that_was_closed_stays_closed():
     window.close()
 
 
-def test_frames_wait_for_whoever_looks(monkeypatch):
-    """And answer meanwhile; without a screen they do not wait."""
+def test_a_frame_waits_for_the_viewer(monkeypatch):
+    """Without a screen frames do not wait."""
     frame, window = np.zeros((40, 60, 3), np.uint8), Window(fps=5)
     window.show(frame)
     before = pygame.time.get_ticks()
@@ -64,15 +64,15 @@ def test_frames_wait_for_whoever_looks(monkeypatch):
     window.close()
 
 
-def test_what_is_missing_is_named(monkeypatch):
+def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
     with pytest.raises(RenderingError, match=r"pygame-ce, .* pip install 'fiveup-env\[render,window\]'"):
         fiveup_v0.env(render_mode="human")
     Renderer("ansi")
 
 
-def test_without_a_screen_one_line_says_what_to_do():
-    """In a process of its own: a driver is chosen once."""
+def test_a_missing_screen_is_one_line():
+    """In a separate process, because pygame chooses its driver once."""
     code = """if True:
         import numpy as np
         from fiveup_env.rendering.render_modes import RenderingError
