@@ -1,4 +1,4 @@
-"""Settings that hold for every test: one compute thread each, and repeatable hypothesis runs."""
+"""Settings of all tests: one compute thread each, repeatable hypothesis runs."""
 
 import os
 import sys
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Two contended threads are far slower than one, and every xdist worker has its own. OpenMP reads this when
-# torch is first imported, which no test does at collection; subprocesses inherit it.
+# Threads of several xdist workers slow each other down. OpenMP reads this when torch is first imported, which no
+# test does at collection; subprocesses inherit it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# Windows open on no screen, wherever the tests run. SDL reads this when pygame's display starts.
+# Windows open without a screen. SDL reads this when pygame's display starts.
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
-# No deadline: the first example of a test may compile a kernel. For the same reason drawing may look slow.
+# No deadline and no check of slow examples: the first example of a test may compile a kernel.
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
 settings.register_profile("slow", settings.get_profile("dev"), max_examples=2_000)
@@ -23,7 +23,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 @pytest.fixture(autouse=True)
 def one_torch_thread() -> Iterator[None]:
-    """Undo what a test, or the training it ran, chose as torch's number of threads."""
+    """Reset torch's number of threads after a test."""
     yield
     if (torch := sys.modules.get("torch")) is not None:
         torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""The command line: what it prints, one line for bad input, a clean Ctrl-C, and a quick start."""
+"""The command line: output, one line for bad input, a clean Ctrl-C, a fast start."""
 
 from __future__ import annotations
 
@@ -26,14 +26,8 @@ def test_evaluate_prints_a_table(capsys):
 def test_evaluate_prints_json(capsys):
     assert run(["evaluate", "greedy", "random", "--matches", "6", "--seed", "4", "--max-rounds", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert (result["a"], result["b"], result["matches"], result["seed"], result["max_rounds"]) == (
-        "greedy",
-        "random",
-        6,
-        4,
-        2,
-    )
-    assert result["method"]
+    expected = {"a": "greedy", "b": "random", "matches": 6, "seed": 4, "max_rounds": 2}
+    assert result.items() >= expected.items() and result["method"]
 
 
 def test_info_names_versions_and_agents(capsys):
@@ -43,12 +37,9 @@ def test_info_names_versions_and_agents(capsys):
         assert piece in shown
 
 
-def test_version(capsys):
+def test_version_and_help(capsys):
     assert run(["--version"]) == 0
     assert capsys.readouterr().out == f"fiveup-env {fiveup_env.__version__}\n"
-
-
-def test_help_without_arguments(capsys):
     assert run([]) == 0
     assert "evaluate" in capsys.readouterr().out
 
@@ -80,7 +71,7 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, capsys):
 
 
 class Cheat:
-    """Passes whenever it likes."""
+    """Always passes."""
 
     def reset(self, seed: int) -> None:
         pass
@@ -99,13 +90,13 @@ def test_a_broken_checkpoint_is_one_line(tmp_path, capsys):
     assert shown.err.count("\n") == 1
 
 
-def test_a_bug_is_not_hidden_as_bad_input():
-    """What is not the user's fault keeps its traceback."""
+def test_a_bug_is_not_reported_as_bad_input():
+    """An error that is not the user's keeps its traceback."""
     with pytest.raises(ZeroDivisionError):
         run(["evaluate", "greedy", "tests.cli.test_app:Buggy", "--strict"])
 
 
-def test_failures_are_forfeits_that_are_named(capsys):
+def test_forfeits_are_named(capsys):
     assert run(["evaluate", "greedy", "tests.cli.test_app:Buggy", "--matches", "10"]) == 0
     shown = capsys.readouterr().out
     assert "tests.cli.test_app:Buggy lost 10 matches by forfeit" in shown

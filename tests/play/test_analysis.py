@@ -1,4 +1,4 @@
-"""`fiveup analyse`: estimates from the view alone, the exact belief, the solver where nothing is left to draw."""
+"""`fiveup analyse`: estimates from the view alone, exact belief, endgame solver."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_candidates_are_the_legal_actions_best_first():
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_it_keeps_to_the_view(num_players):
-    """R2.2, D6: a match that the seat cannot tell from this one gets the same estimates and belief."""
+def test_estimates_use_the_view_only(num_players):
+    """R2.2, D6: a match with the same view gets the same estimates and belief."""
     match = position_of_seed(5, 6, num_players)
     other = resample(match, match.turn, rng=2)
     assert match != other
@@ -61,17 +61,17 @@ def test_more_worlds_narrow_the_interval():
     assert many.high - many.low < 0.6 * (few.high - few.low)
 
 
-def test_the_solver_where_it_can():
+def test_the_solver():
     match = Match.from_deal([[(0, 1), (1, 5), (5, 5)], [(1, 2), (2, 5)]], [], 0)
     found = analyse(match, worlds=8)
     assert found.solution == double_dummy(match)
     text = shown(found)
     assert "all hands known" in text and describe(found.solution.line[0]) in text
-    # The other hand is known to the seat too, so all worlds are one; the playout may be worse than perfect play.
+    # With an empty boneyard the other hand is known, so all worlds are equal.
     assert all(c.value.low == pytest.approx(c.value.high, abs=1e-6) for c in found.candidates)
 
 
-def test_what_is_shown():
+def test_the_report():
     match = position_of_seed(0, 5)
     found = analyse(match, worlds=WORLDS)
     text = shown(found)

@@ -1,4 +1,4 @@
-"""Play in the terminal: people and agents at one table, hints, taking back, a record of it."""
+"""Play in the terminal: people and agents, hints, taking back, records."""
 
 import re
 
@@ -43,7 +43,7 @@ def test_a_whole_match_follows_the_rules(num_players):
     assert record.final == sitting.match and record.players[1] == "you"
 
 
-def test_without_people_it_is_the_match_that_is_recorded():
+def test_a_sitting_without_people_equals_a_recorded_match():
     sitting = sit(3, people=())
     while sitting.advance() is not None:
         pass
@@ -51,7 +51,7 @@ def test_without_people_it_is_the_match_that_is_recorded():
     assert sitting.recorder.text() == record_match(agents, Match(3, seed=5), 5).text()
 
 
-def test_only_the_own_hand_is_shown():
+def test_other_hands_are_hidden():
     """R2.2."""
     sitting = sit(4, people=(2,))
     told = talk(sitting, "q")
@@ -60,7 +60,7 @@ def test_only_the_own_hand_is_shown():
         assert (f"player_{seat}* {text}" in told or f"player_{seat}  {text}" in told) == (seat == 2)
 
 
-def test_hints_and_nonsense():
+def test_hints_and_invalid_input():
     sitting = sit()
     told = talk(sitting, "h", "0", "99999", "²", "lay", "u", "b", "q", adviser=Thinker(make_agent("duel-v1"), worlds=8))
     legal = sit_until_choice().match.legal_actions()

@@ -1,4 +1,4 @@
-"""What agents think of decisions: from the seat's view alone, in the format of records, reproducible."""
+"""Thoughts about decisions: from the seat's view alone, in the format of records, reproducible."""
 
 import random
 
@@ -21,7 +21,7 @@ RELEASED = {2: "duel-v1", 3: "trio-v1", 4: "partnership-v1"}
 
 
 def choices(num_players, seed, count):
-    """Positions of random play in which somebody has a choice."""
+    """Decisions of a random match."""
     rng, match, found = random.Random(seed), Match(num_players, seed=seed), []
     while len(found) < count and match.winner is None:
         if len(match.legal_actions()) > 1:
@@ -31,8 +31,8 @@ def choices(num_players, seed, count):
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_what_is_thought_is_an_info_of_the_view_alone(num_players):
-    """R2.2, D6: another deal that the seat cannot tell gives the same thoughts."""
+def test_thoughts_are_an_info_of_the_view_alone(num_players):
+    """R2.2, D6: another deal with the same view gives the same thoughts."""
     thinker = Thinker(make_agent(RELEASED[num_players]), worlds=16, belief=True)
     for match in choices(num_players, 3, 8):
         view = View.of(match)
@@ -54,8 +54,8 @@ def test_values_are_those_of_the_search():
     }
 
 
-def test_other_sides_share_the_rest_as_they_stand():
-    """Three players, one about to win: who is behind is given less."""
+def test_other_sides_divide_the_rest_by_their_chances():
+    """Three players: a side close to the target gets more than the others."""
     match = Match(3, seed=5, scores=[0, 280, 0])
     while match.turn == 1 or len(match.legal_actions()) < 2:
         match.play(match.legal_actions()[0])
@@ -77,7 +77,7 @@ def test_beliefs_name_every_unseen_tile_once():
     assert [round(sum(held.values()), 1) for held in told] == [0 if s == seat else sizes[s] for s in range(3)]
 
 
-def test_agents_without_probabilities_say_what_they_would_do():
+def test_agents_without_probabilities_report_their_choice():
     match = choices(2, 4, 3)[-1]
     assert Thinker(make_agent("greedy"), worlds=0)(View.of(match), 1)["note"].startswith("greedy would lay [")
     assert Thinker(None, worlds=0)(View.of(match), 1) == {}
@@ -86,8 +86,8 @@ def test_agents_without_probabilities_say_what_they_would_do():
             Thinker(None, worlds=worlds)
 
 
-def test_a_record_is_thought_over():
-    """The same match with thoughts beside every choice, the same every time."""
+def test_thoughts_are_added_to_a_record():
+    """Every decision gets thoughts, the same every time; the match is unchanged."""
     record = parse_record(played(2, 0, 40).text())
     thinker, told = Thinker(make_agent("duel-v1"), worlds=8), []
     text = think_over(record, thinker, lambda done, total: told.append((done, total)))

@@ -1,4 +1,4 @@
-"""A missing library gives one line that names the extra."""
+"""A missing library: one line that names the extra."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_one_line_names_the_extra() -> None:
     assert str(caught.value) == "a_library_that_is_not_there is not installed: pip install 'fiveup-env[torchrl]'"
 
 
-def test_a_module_of_ours_that_is_missing_is_a_mistake_of_ours() -> None:
+def test_a_missing_module_of_this_package_is_a_bug() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module") as caught, library("torchrl"):
         import fiveup_env.no_such_module  # noqa: F401
     assert not isinstance(caught.value, MissingLibraryError)

@@ -1,4 +1,4 @@
-"""Finding training scripts and configs, and running them, in both places where they may be."""
+"""Find and run training scripts and configs, in a checkout and in an installed package."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def ran() -> list[tuple[str, str | None, bool, int | None]]:
 
 
 def test_a_shipped_config_by_any_name(home, monkeypatch, tmp_path):
-    monkeypatch.chdir(home / "training")  # so that "configs/quickstart.yaml" is no file
+    monkeypatch.chdir(home / "training")  # where "configs/quickstart.yaml" is not a file
     for name in ("quickstart", "quickstart.yaml", "configs/quickstart.yaml", "configs/quickstart"):
         assert find_config(name) == home / "configs" / "quickstart.yaml"
     mine = tmp_path / "mine.yaml"
@@ -89,14 +89,14 @@ def test_a_config_that_names_no_script(home, text, message, capsys):
     assert error.startswith(f"fiveup: {path}: ") and error.count("\n") == 1
 
 
-def test_a_config_that_is_no_text(home):
+def test_a_binary_config(home):
     path = home / "mine.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"mine\.yaml: "):
         script_of(path)
 
 
-def test_a_config_that_does_not_exist(home, capsys):
+def test_an_unknown_config(home, capsys):
     assert run(["train", "quikstart"]) == 2
     assert capsys.readouterr().err == "fiveup: there is no config 'quikstart', did you mean 'quickstart'?\n"
     with pytest.raises(ConfigError, match="there is no config 'xyz'; choices: quickstart"):

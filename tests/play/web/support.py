@@ -1,4 +1,4 @@
-"""A table served from a thread, and hand-made requests to it."""
+"""A table served from a thread, and a client for its requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytest.importorskip("uvicorn", reason="the extra web is not installed")
 
 
 class Scripted:
-    """Plays action number n of a script where n actions of the round were taken; where it ends it fails."""
+    """Plays action n of a script after n actions of the round; fails at the end of the script."""
 
     name = "scripted"
 
@@ -41,7 +41,7 @@ class Scripted:
 
 @dataclass
 class Answer:
-    """What came back: every byte of it, and its parts."""
+    """Status, headers and body of an answer."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -57,13 +57,13 @@ class Answer:
 
 
 class Client:
-    """Hand-made requests of one person's page."""
+    """Requests of one person's page."""
 
     def __init__(self, port: int, key: str) -> None:
         self.port, self.key = port, key
 
     def ask(self, path: str, body: Any = None, method: str | None = None, raw: bytes | None = None, **headers: Any):
-        """The answer to one request; a header given as None is left out, underscores stand for hyphens."""
+        """Answer to one request; headers that are None are left out, underscores become hyphens."""
         sent = {"Authorization": f"Bearer {self.key}"}
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         if data is not None:
@@ -82,20 +82,20 @@ class Client:
         return answer.json
 
     def settled(self) -> dict[str, Any]:
-        """The state when the agents have played."""
+        """The state after the agents have played."""
         state = self.state()
         while state["phase"] == "agents":
             state = self.state(state["version"])
         return state
 
     def send(self, path: str, state: dict[str, Any], **body: Any) -> Answer:
-        """A change of the state that was seen."""
+        """Request a change of a state."""
         return self.ask(f"/api/{path}", {"version": state["version"], **body})
 
 
 @contextlib.contextmanager
 def served(table: WebTable, keys: list[str] | None = None, host: str = "127.0.0.1") -> Iterator[list[Client]]:
-    """A client for every person at the table, by seat."""
+    """Serve the table; yield a client per person, in seat order."""
     from fiveup_env.play.web.server import App
 
     drawn = None if keys is None else dict(zip(table.people, keys, strict=True))
@@ -117,5 +117,12 @@ def served(table: WebTable, keys: list[str] | None = None, host: str = "127.0.0.
 
 
 def seated(num_players: int, person: int = 0, agent: str = "greedy") -> list[str]:
-    """One person among agents."""
+    """Seating with one person."""
     return [PERSON if seat == person else agent for seat in range(num_players)]
+
+
+@contextlib.contextmanager
+def served_alone(num_players: int = 2, seed: int = 1, **options: Any) -> Iterator[Client]:
+    """Serve a table with one person at seat 0; `options` are those of `WebTable`."""
+    with served(WebTable(seated(num_players), seed, **options)) as (client,):
+        yield client

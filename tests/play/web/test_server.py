@@ -1,4 +1,4 @@
-"""The server by hand-made requests: moves are checked, nothing hidden is told, nobody from elsewhere is answered."""
+"""The server: moves are checked, hidden tiles stay hidden, requests of other sites are refused."""
 
 import json
 import threading
@@ -8,13 +8,13 @@ import pytest
 from fiveup_env.play.thoughts import Thinker
 from fiveup_env.play.web.web_table import PERSON, WebTable
 from fiveup_env.records import parse_record, read_record
-from tests.play.web.support import seated, served
+from tests.play.web.support import seated, served, served_alone
 from tests.rules.support import PLAYERS
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_a_whole_match(num_players, tmp_path):
-    """R3.1, R6.2: by requests alone; the record is saved all the time and follows the rules."""
+    """R3.1, R6.2: by requests alone; the record is saved after every move and follows the rules."""
     table = WebTable(seated(num_players, 1), 5, record=tmp_path / "match.jsonl")
     with served(table) as (client,):
         rounds = set()
@@ -55,8 +55,8 @@ def test_illegal_moves_are_refused_and_change_nothing():
         assert again.status == 409 and "has changed in the meantime" in again.error
 
 
-def test_it_must_be_ones_turn():
-    """R2.4: and what is refused then does not tell what others could lay."""
+def test_only_the_seat_to_act_may_act():
+    """R2.4: the refusal does not reveal the legal actions of other seats."""
     table = WebTable([PERSON, PERSON], 4)
     with served(table) as clients:
         waiting = clients[1 - table.sitting.match.turn]
@@ -66,7 +66,7 @@ def test_it_must_be_ones_turn():
         assert state["options"] == [] and waiting.send("hint", state).error == "it is not your turn"
 
 
-def test_every_person_has_a_page_with_the_own_hand_alone():
+def test_every_page_shows_its_own_hand_only():
     """R2.2."""
     table = WebTable([PERSON, "greedy", PERSON], 8)
     with served(table) as clients:
@@ -76,21 +76,13 @@ def test_every_person_has_a_page_with_the_own_hand_alone():
             shown = [isinstance(hand, list) for hand in state["hands"]]
             assert shown == [seat == state["seat"] for seat in range(3)]
             asked = clients[states.index(state)].ask(f"/api/state?seat={2 - state['seat']}&after=0")
-            assert asked.json == state, "the key says which seat it is, nothing else"
+            assert asked.json == state, "the key alone decides the seat"
 
 
 def test_keys():
-    with served(WebTable(seated(2), 1)) as (client,):
-        for value in (
-            None,
-            "",
-            "Bearer",
-            "Bearer ",
-            "Bearer x",
-            f"Basic {client.key}",
-            client.key,
-            f"Bearer {client.key}x",
-        ):
+    with served_alone() as client:
+        key = client.key
+        for value in (None, "", "Bearer", "Bearer ", "Bearer x", f"Basic {key}", key, f"Bearer {key}x"):
             for path in ("/api/state", "/api/record", "/api/replay"):
                 answer = client.ask(path, Authorization=value)
                 assert answer.status == 401 and "no seat at this table" in answer.error
@@ -107,9 +99,9 @@ def test_keys():
         ({"Host": "localhost@evil.example"}, False),
         ({"Host": "[::1"}, False),
         ({"Host": ""}, False),
-        ({"Host": "localhost:9000"}, True),  # a tunnel from another machine
+        ({"Host": "localhost:9000"}, True),  # a tunnel
         ({"Host": "[::1]:80"}, True),
-        ({"Host": "10.0.0.7:8061"}, False),  # only bound to the loopback
+        ({"Host": "10.0.0.7:8061"}, False),  # bound to the loopback only
         ({"Origin": "http://evil.example"}, False),
         ({"Origin": "null"}, False),
         ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, True),
@@ -120,8 +112,8 @@ def test_keys():
     ],
     ids=str,
 )
-def test_requests_from_elsewhere(headers, right):
-    with served(WebTable(seated(2), 1)) as (client,):
+def test_requests_of_other_sites(headers, right):
+    with served_alone() as client:
         state = client.settled()
         answer = client.ask("/api/state", **headers)
         assert answer.status == (200 if right else 403)
@@ -130,14 +122,14 @@ def test_requests_from_elsewhere(headers, right):
             assert client.state() == state
 
 
-def test_bound_to_all_addresses_any_of_them_will_do():
+def test_a_server_at_all_addresses_takes_any_address():
     with served(WebTable(seated(2), 1), host="0.0.0.0") as (client,):
         assert client.ask("/api/state", Host="10.0.0.7:8061").status == 200
         assert client.ask("/api/state", Host="evil.example").status == 403
 
 
 def test_headers_keep_the_page_to_itself():
-    with served(WebTable(seated(2), 1)) as (client,):
+    with served_alone() as client:
         for path in ("/", "/play.js", "/play.css", "/board.ttf", "/api/state", "/nowhere"):
             answer = client.ask(path)
             headers = {name.lower(): value for name, value in answer.headers}
@@ -151,7 +143,7 @@ def test_headers_keep_the_page_to_itself():
 
 
 def test_bodies():
-    with served(WebTable(seated(2), 1)) as (client,):
+    with served_alone() as client:
         state = client.settled()
         for raw, status in (
             (b"", 400),
@@ -178,7 +170,7 @@ def test_bodies():
 
 
 def test_hints_taking_back_and_a_new_match(tmp_path):
-    """The adviser sees what the seat sees; undo gives the very state from before."""
+    """The adviser uses the seat's view; undo restores the previous state."""
     table = WebTable(seated(2), 1, practice=True, adviser=Thinker(None, worlds=20), record=tmp_path / "m.jsonl")
     table.warm_up()
     with served(table) as (client,):
@@ -212,14 +204,14 @@ def test_hints_taking_back_and_a_new_match(tmp_path):
 
 
 def test_moves_are_not_taken_back_without_practice():
-    with served(WebTable(seated(2), 1)) as (client,):
+    with served_alone() as client:
         state = client.settled()
         client.send("act", state, action=state["options"][0]["action"])
         assert "in practice only" in client.send("undo", client.settled()).error
 
 
-def test_who_waits_is_told():
-    with served(WebTable(seated(2), 1)) as (client,):
+def test_waiting_requests_get_the_new_state():
+    with served_alone() as client:
         state, told = client.settled(), []
         waiting = [threading.Thread(target=lambda: told.append(client.state(state["version"]))) for _ in range(3)]
         for thread in waiting:
@@ -241,7 +233,7 @@ def test_an_agent_that_fails_stops_the_match_and_not_the_server():
         assert client.settled()["error"] is None
 
 
-def test_whatever_an_agent_raises_is_told():
+def test_any_exception_of_an_agent_is_reported():
     table = WebTable([PERSON, "tests.play.web.support:Scripted:script=0-0"], 3)
     table.sitting._agents[1].act = lambda view: 1 / 0
     while table.phase in ("person", "agents"):
@@ -249,7 +241,7 @@ def test_whatever_an_agent_raises_is_told():
     assert table.error.endswith("at player_1: ZeroDivisionError: division by zero")
 
 
-def test_a_record_that_cannot_be_kept_is_told_and_play_goes_on(tmp_path):
+def test_a_record_that_cannot_be_saved_does_not_stop_play(tmp_path):
     table = WebTable(seated(2), 1, record=tmp_path / "there" / "match.jsonl")
     table.save()
     with served(table) as (client,):

@@ -77,7 +77,7 @@ def test_bad_input(monkeypatch, capsys, tmp_path):
 
 
 def test_seeds_decide_every_match():
-    """The first match is that of the seed; later ones follow from it, and without a seed nothing decides them."""
+    """Later matches follow from the seed too; without a seed every match is random."""
 
     def deals(seed):
         table = WebTable([PERSON, "random"], seed)

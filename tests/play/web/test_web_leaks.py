@@ -1,4 +1,4 @@
-"""R2.2, D6: a page is told nothing that depends on tiles that its seat cannot know."""
+"""R2.2, D6: no byte sent to a page depends on tiles hidden from its seat."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from tests.rules.support import PLAYERS
 
 
 def first_deal(match: Match) -> Match:
-    """The match of a first round before anything was played; the record keeps the whole deal, the hands first."""
+    """The match before its first move; the record keeps the whole deal, hands first."""
     size = match.variant.hand_size
     dealt = [TILES[t] for t in match.game.boneyard[: int(match.game.boneyard_end)]]
     hands = [dealt[seat * size : seat * size + size] for seat in range(match.num_players)]
@@ -31,7 +31,7 @@ def scripted(start: Match, script: list[int], seat: int) -> WebTable:
 
 
 def told(start: Match, script: list[int], seat: int) -> list[bytes]:
-    """Every byte that the page of a seat is sent at its turns while that script is played, whatever it asks for."""
+    """Every byte sent to a seat's page at its turns while the script is played, for all kinds of requests."""
     table, heard = scripted(start, script, seat), list[bytes]()
     table.warm_up()
     with served(table, keys=["key"]) as (client,):
@@ -54,7 +54,7 @@ def told(start: Match, script: list[int], seat: int) -> list[bytes]:
 
 
 def states(start: Match, script: list[int], seat: int) -> list[str]:
-    """What the page is told after every single action of the script."""
+    """The state of the page after every action of the script."""
     table, seen = scripted(start, script, seat), list[str]()
     for number in range(len(script) + 1):
         seen.append(json.dumps(seat_state(table, seat)))
@@ -66,7 +66,7 @@ def states(start: Match, script: list[int], seat: int) -> list[str]:
 
 
 def two_worlds(num_players: int, seat: int) -> tuple[list[int], Match, Match]:
-    """What was played to a turn of the seat, late in a round; that match's deal, and one that the seat cannot tell."""
+    """A script to a late turn of the seat; the deal of that match, and another deal with the same view."""
     rng, match = random.Random(num_players), Match(num_players, seed=20 + num_players)
     start = first_deal(match)
     while match.round_number == 1:
@@ -88,8 +88,8 @@ def test_changing_the_hidden_tiles_changes_no_byte(num_players):
     assert len(set(seen)) == len(script) + 1 and seen == states(other, script, 1)
 
 
-def test_the_test_would_see_a_leak():
-    """The seat whose tiles were changed is told something else."""
+def test_a_leak_would_be_found():
+    """The state of a seat whose tiles changed differs."""
     _, start, other = two_worlds(4, 1)
     seat = next(s for s in range(4) if start.hands[s] != other.hands[s])
     table, changed = (WebTable([PERSON] * 4, 0, start=deal) for deal in (start, other))

@@ -1,4 +1,4 @@
-"""The page of `fiveup play --web` in a headless browser: matches by mouse and by keyboard, reloads, several tabs."""
+"""The page of `fiveup play --web` in a headless browser: mouse, keyboard, reloads, several tabs."""
 
 import time
 
@@ -12,6 +12,14 @@ from tests.play.web.support import seated, served
 from tests.rendering.browser import browser as browser
 
 
+def wait_for(condition, seconds=30):
+    """Wait until a condition holds."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
 class Page:
     """One tab with the page of a person."""
 
@@ -21,7 +29,7 @@ class Page:
 
     def open(self):
         self.browser.get("about:blank")
-        self.browser.get_log("browser")  # a page before may have missed its server
+        self.browser.get_log("browser")  # drop errors of earlier pages
         self.browser.get(f"http://127.0.0.1:{self.client.port}/#{self.client.key}")
         self.ready()
 
@@ -35,20 +43,15 @@ class Page:
         return self.browser.execute_script("return Object.assign({}, document.body.dataset)")
 
     def ready(self, version=0):
-        """Waits until something newer than a version is shown and nobody but a person is waited for."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            data = self.data()
-            if int(data.get("version", 0)) > version and data["phase"] != "agents":
-                return data
-            time.sleep(0.02)
-        raise AssertionError(f"the page shows {self.data()}, {self.text('trouble')}")
+        """Wait until the page shows a newer version and no agent has to move."""
+        wait_for(lambda: int(self.data().get("version", 0)) > version and self.data()["phase"] != "agents", 60)
+        return self.data()
 
     def click(self, selector):
         self.browser.find_element("css selector", selector).click()
 
     def play(self, number):
-        """One move by clicks: a tile, and if it can go to several places one of them, on the board or by its button."""
+        """One move by clicks: a tile, and one of its places, on the board or by its button."""
         version = int(self.data()["version"])
         self.click("#hand button:not(:disabled)")
         if self.all("#places button"):
@@ -59,7 +62,7 @@ class Page:
 
 @pytest.mark.parametrize(("num_players", "seat", "scores"), [(2, 0, [0, 0]), (4, 2, [240, 235])])
 def test_a_whole_match_by_clicks_with_a_reload(browser, tmp_path, num_players, seat, scores):
-    """R3.1, R6.2; the numbers shown are those of the match, and the record is saved."""
+    """R3.1, R6.2: the page shows the numbers of the match, and the record is saved."""
     start = Match(num_players, seed=7, scores=scores)
     table = WebTable(seated(num_players, seat), 7, record=tmp_path / "match.jsonl", start=start)
     with served(table) as (client,):
@@ -105,7 +108,7 @@ def test_by_keyboard(browser):
             if data["phase"] == "next":
                 body.send_keys("n")
             else:
-                body.send_keys("\ue014")  # right: the first tile that can be laid
+                body.send_keys("\ue014")  # right: the first playable tile
                 browser.switch_to.active_element.send_keys("\ue007")  # Enter
                 if page.all("#places button"):
                     browser.switch_to.active_element.send_keys("\ue014", "\ue007")
@@ -116,15 +119,13 @@ def test_by_keyboard(browser):
         assert len(table.sitting.recorder.lines) < moves
         if page.data()["phase"] == "person":
             body.send_keys("h")
-            until = time.monotonic() + 30
-            while not page.all("#advice tr.best"):
-                assert time.monotonic() < until
+            wait_for(lambda: page.all("#advice tr.best"))
             assert len(page.all("#advice tr")) == 1 + len(table.sitting.match.legal_actions())
             assert len(page.all("#hand .best")) == 1
 
 
 def test_two_tabs(browser):
-    """What is done in one tab is shown in the other; a click on what is no longer so does nothing."""
+    """A move in one tab shows in the other; a click on an outdated position does nothing."""
     table = WebTable(seated(2), 9)
     with served(table) as (client,):
         first = Page(browser, client)
@@ -137,9 +138,7 @@ def test_two_tabs(browser):
             assert first.ready(int(data["version"]) - 1)["version"] == data["version"]
             moves = table.sitting.recorder.moves
             browser.execute_script("state.version -= 1; act(state.options[0].action)")
-            until = time.monotonic() + 10
-            while "has changed in the meantime" not in first.text("trouble"):
-                assert time.monotonic() < until
+            wait_for(lambda: "has changed in the meantime" in first.text("trouble"))
             assert table.sitting.recorder.moves == moves
         finally:
             for handle in browser.window_handles:
@@ -185,7 +184,7 @@ def test_narrow_and_wide_light_and_dark(browser, tmp_path, width, theme):
             wide = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
             assert wide[0] <= wide[1] == width
             low = [button.rect["y"] + button.rect["height"] for button in page.all("#hand button")]
-            assert low and max(low) < 900, "the own hand is on the screen"
+            assert low and max(low) < 900, "the hand is on the screen"
             browser.save_screenshot(str(tmp_path / "page.png"))
         finally:
             browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
@@ -196,8 +195,5 @@ def test_without_the_key(browser):
     with served(WebTable(seated(2), 1)) as (client,):
         browser.get("about:blank")
         browser.get(f"http://127.0.0.1:{client.port}/#wrong")
-        until = time.monotonic() + 10
-        while not (told := browser.find_element("id", "trouble").text):
-            assert time.monotonic() < until
-        assert "no seat at this table" in told
-        browser.get_log("browser")  # the refused request stands there
+        wait_for(lambda: "no seat at this table" in browser.find_element("id", "trouble").text)
+        browser.get_log("browser")  # drop the error of the refused request
