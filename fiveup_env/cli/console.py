@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from fiveup_env.evaluation.match_play import Progress
-    from fiveup_env.reports.report_writer import Report as ReportOf
+    from fiveup_env.reports.report_writer import ReportContent
     from fiveup_env.reports.tables import Grid
 
 # Typer vendors click from some release on, so click's classes are reached through typer's.
@@ -107,7 +107,7 @@ def without_endgames() -> Iterator[None]:
         print(f"the report has no endgames: {error}", file=sys.stderr)
 
 
-def save_report(folder: str, report: ReportOf) -> None:
+def save_report(folder: str, report: ReportContent) -> None:
     """Write a report to a folder and print its path."""
     from fiveup_env.reports.report_writer import write_report
 

@@ -1,7 +1,7 @@
-"""How agents play, as rates with intervals: going out, blocks, overshoots, exact hits, what partners do for each other.
+"""Behaviour of agents as rates with intervals: going out, blocks, overshoots, exact hits, help for the partner.
 
-`conduct_kernels` counts; here counts are added up per start and turned into ratios. The unit of observation is the
-start with all its seatings, as everywhere in evaluation, so sums and sums of products over starts are all that is kept.
+Counts of `behaviour_kernels` are added up per start and turned into ratios. The unit of observation is the start with
+all its seatings, so sums and sums of products over starts are enough.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ REGION_NAMES = (
     f"{BOUNDS[-1]} to 60",
 )
 ALL = REGIONS
-"""Region that is all of them."""
-PER_SIDE = [counted.ROUNDS, counted.BLOCKS, counted.BLOCKS_WON]  # counted once for every seat of a side
+"""Number of the region that holds all scores."""
+PER_SIDE = [counted.ROUNDS, counted.BLOCKS, counted.BLOCKS_WON]  # counted for every seat of a side
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Measure:
     """A ratio of two counts.
 
     Attributes:
-        name: for people.
-        top, bottom: fields of `conduct_kernels`.
-        share: whether it is a share of cases; else it is in display points.
-        partners: whether it says something about partners only, so of four players.
+        name: name in tables.
+        top, bottom: fields of `behaviour_kernels`.
+        share: whether it is a share of cases; otherwise it is in display points.
+        partners: whether it requires partners (four players).
     """
 
     name: str
@@ -55,19 +55,19 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         "points": Measure("points by placements, per deal", counted.POINTS, counted.ROUNDS),
         "out": Measure("goes out", counted.OUTS, counted.ROUNDS, share=True),
-        "out_points": Measure("what going out brings", counted.OUT_POINTS, counted.OUTS),
-        "hand_cost": Measure("the partner's hand costs then", counted.HAND_COST, counted.PARTNER_OUTS, partners=True),
+        "out_points": Measure("points for going out", counted.OUT_POINTS, counted.OUTS),
+        "hand_cost": Measure("cost of the partner's hand", counted.HAND_COST, counted.PARTNER_OUTS, partners=True),
         "blocked": Measure("deals that end blocked", counted.BLOCKS, counted.ROUNDS, share=True),
-        "blocks_won": Measure("of those it wins", counted.BLOCKS_WON, counted.BLOCKS, share=True),
-        "block_points": Measure("what a block brings", counted.BLOCK_POINTS, counted.BLOCKS),
+        "blocks_won": Measure("blocks won", counted.BLOCKS_WON, counted.BLOCKS, share=True),
+        "block_points": Measure("points for a block", counted.BLOCK_POINTS, counted.BLOCKS),
         "overshot": Measure("scoring events that overshoot", counted.OVERSHOTS, counted.EVENTS, share=True),
-        "lost": Measure("points lost so, per deal", counted.LOST_POINTS, counted.ROUNDS),
+        "lost": Measure("points lost by overshoots, per deal", counted.LOST_POINTS, counted.ROUNDS),
         "hits": Measure("hits 61 exactly, per deal", counted.HITS, counted.ROUNDS, share=True),
         "for_opponent": Measure("left to the next opponent, per placement", counted.FOR_OPPONENT, counted.LEFT),
         "for_partner": Measure("left to the partner, per placement", counted.FOR_PARTNER, counted.LEFT, partners=True),
     }
 )
-"""What is told of a group in a region of the score, by key of the JSON."""
+"""Measures by key of the JSON."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +75,9 @@ class Conduct:
     """Counts over starts.
 
     Attributes:
-        starts: how many.
-        sums: of every count, float64 [groups, REGIONS + 1, FIELDS]; the last region is all of them.
-        products: of every two counts of a start, float64 [groups, REGIONS + 1, FIELDS, FIELDS].
+        starts: number of starts.
+        sums: sums of counts, float64 [groups, REGIONS + 1, FIELDS]; the last region holds all scores.
+        products: sums of products of two counts of a start, float64 [groups, REGIONS + 1, FIELDS, FIELDS].
     """
 
     starts: int
@@ -86,13 +86,13 @@ class Conduct:
 
     @classmethod
     def none(cls) -> Conduct:
-        """Of no start."""
+        """Counts of no starts."""
         shape = (len(GROUPS), REGIONS + 1, FIELDS)
         return cls(0, np.zeros(shape), np.zeros((*shape, FIELDS)))
 
     @classmethod
     def of(cls, counts: np.ndarray, num_players: int) -> Conduct:
-        """From counts of starts, int [starts, 4 seats, REGIONS, FIELDS], A's seats first."""
+        """Add up counts of starts, int [starts, 4 seats, REGIONS, FIELDS], A's seats first."""
         partners = num_players == MAX_PLAYERS
         own = 2 if partners else 1
         groups = np.zeros((len(counts), len(GROUPS), REGIONS, FIELDS))
@@ -109,13 +109,13 @@ class Conduct:
         return Conduct(self.starts + other.starts, self.sums + other.sums, self.products + other.products)
 
     def of_group(self, group: int) -> Conduct:
-        """The same with a group in the place of A, and no others."""
+        """Counts of one group in the place of A, without the others."""
         sums, products = np.zeros_like(self.sums), np.zeros_like(self.products)
         sums[A], products[A] = self.sums[group], self.products[group]
         return Conduct(self.starts, sums, products)
 
     def estimate(self, measure: Measure, group: int, region: int = ALL) -> Estimate | None:
-        """The ratio with its 95% interval over starts; None where there was no case."""
+        """Ratio with its 95% interval over starts; None if there is no case."""
         sums = self.sums[group, region]
         top, bottom = float(sums[measure.top]), float(sums[measure.bottom])
         if bottom <= 0:
@@ -136,25 +136,24 @@ class Conduct:
         return Estimate(ratio, ratio - half, ratio + half)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON: group -> region -> measure -> estimate; what has no case is left out."""
+        """For JSON: group -> region -> measure -> estimate, without measures that have no case."""
         found: dict[str, Any] = {}
         for group, name in enumerate(GROUPS):
             regions: dict[str, Any] = {}
             for region, called in enumerate((*REGION_NAMES, "all")):
                 estimates = {key: self.estimate(m, group, region) for key, m in MEASURES.items()}
-                told = {key: estimate.as_dict() for key, estimate in estimates.items() if estimate is not None}
-                if told:
-                    regions[called] = told
+                if shown := {key: estimate.as_dict() for key, estimate in estimates.items() if estimate is not None}:
+                    regions[called] = shown
             if regions:
                 found[name] = regions
         return found
 
 
 class Tally:
-    """Counts of starts whose seatings end one by one.
+    """Sum of counts per start, while seatings end one by one.
 
     Args:
-        starts: how many.
+        starts: number of starts.
         num_players: 2, 3 or 4.
     """
 
@@ -170,5 +169,5 @@ class Tally:
         np.add.at(self._counts, starts, np.take_along_axis(counts, order[:, :, None, None], 1))
 
     def conduct(self) -> Conduct:
-        """What has been added so far."""
+        """Counts added so far."""
         return Conduct.of(self._counts, self._num_players)

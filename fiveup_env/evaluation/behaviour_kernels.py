@@ -95,17 +95,17 @@ class Before(NamedTuple):
 
 @kernel
 def before_action(game: Game) -> Before:
-    """State that `note_action` compares with."""
+    """State that `count_action` compares with."""
     first, second, third = int64(game.scores[0]), int64(game.scores[1]), int64(game.scores[2])
     regions = (region_of(first), region_of(second), region_of(third))
     return Before(int64(game.turn), int64(game.num_events), regions)
 
 
 @kernel
-def note_action(game: Game, action: int, before: Before, counts: np.ndarray) -> None:
+def count_action(game: Game, action: int, before: Before, counts: np.ndarray) -> None:
     """Count an action that was just taken; `counts` of the match are int32 [4, REGIONS, FIELDS]."""
     seat, regions, players = before.seat, before.regions, int64(game.num_players)
-    note_events(game, before, counts)
+    count_events(game, before, counts)
     if action < DRAW:
         row = counts[seat, regions[side_of(game, seat)]]
         row[PLACEMENTS] += 1
@@ -116,11 +116,11 @@ def note_action(game: Game, action: int, before: Before, counts: np.ndarray) -> 
             if players == MAX_PLAYERS:
                 row[FOR_PARTNER] += best_credit(game, next_of(following, players)) // RAW_PER_POINT
     if game.phase != PLAYING:
-        note_round(game, before, counts)
+        count_round(game, before, counts)
 
 
 @kernel
-def note_events(game: Game, before: Before, counts: np.ndarray) -> None:
+def count_events(game: Game, before: Before, counts: np.ndarray) -> None:
     """Count the scoring events of the last action."""
     seat, regions = before.seat, before.regions
     for i in range(before.events, int64(game.num_events)):
@@ -145,7 +145,7 @@ def note_events(game: Game, before: Before, counts: np.ndarray) -> None:
 
 
 @kernel
-def note_round(game: Game, before: Before, counts: np.ndarray) -> None:
+def count_round(game: Game, before: Before, counts: np.ndarray) -> None:
     """Count the end of a round by the last action."""
     seat, regions = before.seat, before.regions
     for other in range(int64(game.num_players)):

@@ -1,14 +1,17 @@
-"""Plays the matches of a plan: inside compiled code where both agents are kernels, else many in lockstep.
+"""Play the matches of a plan: in compiled code if both agents are kernels, otherwise many in lockstep.
 
-Nothing about a match depends on which others are played with it. An agent that raises, takes too long, or answers with
-something that is no legal action loses that match by forfeit; the plan's other matches go on.
+No match depends on which others are played with it. An agent that raises, takes too long, or returns an illegal action
+loses that match by forfeit; the other matches continue.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from types import FrameType
 from typing import Protocol
 
 import numpy as np
@@ -17,7 +20,6 @@ from fiveup_env.agents.protocol import Agent, AgentError, AgentTimeout, Policy, 
 from fiveup_env.evaluation.behaviour import Tally
 from fiveup_env.evaluation.match_plan import DEALS, Forfeit, MatchPlan, Results
 from fiveup_env.evaluation.match_play_kernels import new_observers, play_kernels, start_matches, take_choices
-from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.rules.actions import checked_id
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.random import spread_seeds
@@ -25,16 +27,16 @@ from fiveup_env.rules.record import MATCH_OVER, MAX_PLAYERS, PLAYING, copy_games
 from fiveup_env.views.view import View, Views
 
 Progress = Callable[[int, int], None]
-"""Called with the numbers of matches that are finished and that there are."""
+"""Called with the number of finished matches and of all matches."""
 
-LANES = 2048  # matches in lockstep; more than this does not pay
-LANES_ONE_BY_ONE = 64  # where an agent is copied for every seat of every lane
+LANES = 2048  # matches in lockstep; more are not faster
+LANES_ONE_BY_ONE = 64  # the same if an agent is copied for every seat of every lane
 COMPILED_CHUNK = 8192  # matches between two reports of progress
-PATIENCE = 3  # time-outs after which the rest of a plan is not played any more
+PATIENCE = 3  # time-outs after which an agent forfeits the rest of a plan
 
 
 def play_compiled(a: Agent, b: Agent, plan: MatchPlan, progress: Progress) -> Results:
-    """Both agents are kernel policies: whole matches inside compiled code."""
+    """Play whole matches of two kernel policies in compiled code."""
     results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
     deal_seeds, policy_seeds, scores = plan.seeds(DEALS), plan.policy_seeds(), plan.scores()
     done = 0
@@ -57,7 +59,7 @@ def play_compiled(a: Agent, b: Agent, plan: MatchPlan, progress: Progress) -> Re
 def play_lockstep(
     a: Agent, b: Agent, plan: MatchPlan, progress: Progress, *, strict: bool = False, timeout: float | None = None
 ) -> Results:
-    """Any agents: matches side by side, everyone asked in batches; a lane that is free takes the next match."""
+    """Play matches of any agents side by side, with decisions in batches; a free lane takes the next match."""
     results, tally = Results.empty(plan), Tally(plan.deals, plan.num_players)
     lanes = min(plan.matches, LANES if is_policy(a) and is_policy(b) else LANES_ONE_BY_ONE)
     table = _Lanes(lanes, plan, strict)
@@ -89,15 +91,15 @@ def play_lockstep(
 
 
 class _Lanes:
-    """Matches under way.
+    """Matches in progress.
 
     Attributes:
         games: records [lanes].
-        observers: luck and behaviour in the lanes.
+        observers: luck and behaviour of the lanes.
         match: number of the match in each lane, -1 if none.
-        a_side: side that A has there.
-        policy_seeds: seed of the policies there, uint64 [lanes].
-        forfeits: matches given up so far.
+        a_side: A's side in each lane.
+        policy_seeds: policy seed in each lane, uint64 [lanes].
+        forfeits: matches forfeited so far.
     """
 
     def __init__(self, lanes: int, plan: MatchPlan, strict: bool = False) -> None:
@@ -119,7 +121,7 @@ class _Lanes:
         return np.flatnonzero(self.match >= 0)
 
     def ask(self, player: _Player, which: int) -> None:
-        """Let A (0) or B (1) choose wherever it is to act, and play on."""
+        """Let A (0) or B (1) choose in every lane where it is to act, and play on to the next decisions."""
         turns = self.games["turn"].astype(np.int64)
         playing = (self.match >= 0) & (self.games["phase"] == PLAYING)
         rows = np.flatnonzero(playing & ((turns % self.plan.sides != self.a_side) == which))
@@ -157,11 +159,11 @@ class _Player(Protocol):
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None: ...
 
     def actions(self, rows: np.ndarray, views: Views, keys: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-        """Actions, int64 [K], -1 where there is none, and for such a row why."""
+        """Actions, int64 [K], -1 for a failure, and the reason per failed row."""
 
 
 class _Batched:
-    """A policy, asked for all rows at once; where that fails, row by row."""
+    """A policy that acts on all rows at once; if that fails, row by row."""
 
     def __init__(self, agent: Policy, limit: _Limit | None = None) -> None:
         self.agent, self._limit = agent, limit or _Limit()
@@ -182,7 +184,7 @@ class _Batched:
             try:
                 with self._limit.of(1):
                     actions[i] = self._together(one, keys[i : i + 1])[0]
-            except Exception as error:  # whatever somebody else's code does
+            except Exception as error:
                 broken[int(row)] = self._limit.noted(error)
         return actions, broken
 
@@ -194,7 +196,7 @@ class _Batched:
 
 
 class _OneByOne:
-    """An agent that may remember: a copy for every seat of every lane, reset when a match starts there."""
+    """An agent with memory: one copy per seat and lane, reset when a match starts there."""
 
     def __init__(self, agent: Agent, limit: _Limit | None = None) -> None:
         self.agent, self._limit = agent, limit or _Limit()
@@ -213,7 +215,7 @@ class _OneByOne:
             try:
                 with self._limit.of(1):
                     actions[i] = self._act(int(row), views[i])
-            except Exception as error:  # whatever somebody else's code does
+            except Exception as error:
                 self._limit.check(error, self.agent)
                 broken[int(row)] = self._limit.noted(error)
         return actions, broken
@@ -228,9 +230,9 @@ class _OneByOne:
 
 
 class _Limit:
-    """What an agent may do: how long a decision may take, and with `strict` nothing wrong at all.
+    """Limits of an agent: time per decision, and with `strict` no failure at all.
 
-    An agent that was too slow `PATIENCE` times is not asked any more.
+    An agent that exceeded the time `PATIENCE` times forfeits without being called.
     """
 
     def __init__(self, seconds: float | None = None, strict: bool = False) -> None:
@@ -242,26 +244,50 @@ class _Limit:
         return time_limit(None if self.seconds is None else self.seconds * decisions)
 
     def check(self, error: Exception, agent: Agent) -> None:
-        """With `strict` raise: what looks like a bug as it is, anything else in one line."""
+        """With `strict`, raise: a ValueError in one line, other errors unchanged."""
         if self.strict and isinstance(error, ValueError):
             raise AgentError(f"agent {agent_name(agent)}: {error_line(error)}") from error
         if self.strict:
             raise error
 
     def noted(self, error: Exception) -> str:
-        """The reason of a forfeit."""
+        """Reason of a forfeit."""
         self.left -= isinstance(error, AgentTimeout)
         return error_line(error)
 
 
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Raise `AgentTimeout` inside the block after this number of seconds; None for no limit.
+
+    Only the main thread on systems with `setitimer` can be interrupted, and compiled code only when it returns;
+    elsewhere there is no limit.
+    """
+    here = threading.current_thread() is threading.main_thread()
+    if seconds is None or not here or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise AgentTimeout(f"took more than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def error_line(error: Exception) -> str:
-    """One line for what an agent did wrong."""
+    """One line on the failure of an agent."""
     text = " ".join(str(error).split())
     return text if isinstance(error, AgentError | ValueError) and text else f"raised {type(error).__name__}: {text}"
 
 
 def why_not(game: np.void, action: int) -> str:
-    """Why an action is not legal there, in one line."""
+    """Reason why an action is illegal, in one line."""
     try:
         Match.of(game).play(action)
     except ValueError as error:
@@ -272,17 +298,17 @@ def why_not(game: np.void, action: int) -> str:
 def play_matches(
     a: Agent, b: Agent, plan: MatchPlan, progress: Progress, *, strict: bool = False, timeout: float | None = None
 ) -> Results:
-    """All matches of a plan, the fastest way there is for these agents.
+    """Play all matches of a plan in the fastest way for these agents.
 
     Args:
         a, b: the agents.
-        plan: which matches.
-        progress: called now and then.
-        strict: raise where an agent does something wrong, instead of counting a forfeit.
-        timeout: seconds a decision may take, where the platform can interrupt (see `limits`); None for no limit.
+        plan: the matches.
+        progress: called from time to time.
+        strict: raise if an agent fails, instead of counting a forfeit.
+        timeout: seconds per decision (see `time_limit`); None for no limit.
 
     Raises:
-        AgentError: if `strict`.
+        AgentError: with `strict`, if an agent fails.
     """
     if _kernel(a) is not None and _kernel(b) is not None:
         return play_compiled(a, b, plan, progress)

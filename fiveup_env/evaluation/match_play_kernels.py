@@ -8,7 +8,7 @@ import numpy as np
 from numpy import int64
 
 from fiveup_env.agents.baseline_kernels import choose, decision_key, round_key
-from fiveup_env.evaluation.behaviour_kernels import before_action, new_counts, note_action
+from fiveup_env.evaluation.behaviour_kernels import before_action, count_action, new_counts
 from fiveup_env.evaluation.luck import SLOPE, ValueFunction, new_luck, note_deal, note_draw, value_function
 from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.actions import DRAW
@@ -50,7 +50,7 @@ def take(game: Game, action: int, at: int, observers: Observers | None) -> None:
             game.num_events = 0
         before = before_action(game)
         proceed(game, action)
-        note_action(game, action, before, observers.counts[at])
+        count_action(game, action, before, observers.counts[at])
 
 
 @kernel

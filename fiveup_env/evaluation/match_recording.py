@@ -1,4 +1,4 @@
-"""Records of matches of a match-up: the very matches that `evaluate` plays, one at a time."""
+"""Records of matches between agents, among them exactly the matches that `evaluate` plays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name, is_policy, own_copy
 from fiveup_env.agents.registry import AgentSpec, make_agent
 from fiveup_env.evaluation.match_plan import DEALS, POLICIES, MatchPlan
-from fiveup_env.evaluation.match_play import error_line
+from fiveup_env.evaluation.match_play import error_line, time_limit
 from fiveup_env.evaluation.matchup import MatchUp
-from fiveup_env.evaluation.time_limit import time_limit
 from fiveup_env.records.recorder import Recorder
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.random import spread_seeds
@@ -20,19 +19,19 @@ from fiveup_env.rules.record import MAX_PLAYERS
 from fiveup_env.views.view import View
 
 Thoughts = Callable[[View, Agent], Mapping[str, Any] | None]
-"""Gives what is written down as a move's `info` (see `fiveup_env.records.recorder.checked_info`)."""
+"""Returns the `info` of a move (see `fiveup_env.records.recorder.checked_info`)."""
 
 
 def record_match_up(
     a: Agent, b: Agent, plan: MatchPlan, number: int, names: Sequence[str] | None = None, **options: Any
 ) -> Recorder:
-    """Match `number` of the match-up of A and B, the same to the last tile as `evaluate` plays it.
+    """Play and record match `number` of the match-up of A and B, exactly as `evaluate` plays it.
 
     Args:
-        a, b: agents; A has side `number % sides`, B every other.
+        a, b: agents; A has side `number % sides`, B all others.
         plan: see `MatchPlan`.
         number: from 0.
-        names: how the record calls A and B.
+        names: names of A and B in the record.
         options: `failures` and `timeout` of `record_match`.
 
     Raises:
@@ -52,15 +51,15 @@ def record_match_up(
 def recorded(
     result: MatchUp, a: AgentSpec, b: AgentSpec, count: int, timeout: float | None = None
 ) -> Iterator[tuple[Recorder, str | None]]:
-    """The first `count` matches of a match-up, and of those that were forfeited what went wrong.
+    """Yield records of the first `count` matches of a match-up, and the reason of a forfeit.
 
-    A match that an agent forfeits ends where the agent fails: its record has no winner.
+    The record of a forfeited match ends where the agent failed and has no winner.
 
     Args:
         result: the match-up.
         a, b: its agents.
-        count: how many at most.
-        timeout: as it was given to `evaluate`.
+        count: maximum number of matches.
+        timeout: as given to `evaluate`.
     """
     plan = MatchPlan(result.num_players, result.deals, result.seed, result.max_rounds or 0, result.start)
     agents = make_agent(a, result.num_players), make_agent(b, result.num_players)
@@ -82,13 +81,13 @@ def save_records(
 ) -> dict[Path, str | None]:
     """Write the first `count` matches of a match-up to `folder` as `match_000000.jsonl`, ...
 
-    Arguments as of `recorded`.
+    The arguments are those of `recorded`.
 
     Returns:
-        Every file, and if its match was forfeited why; such a record ends where the agent failed.
+        Every file with the reason of its forfeit, if any.
 
     Raises:
-        OSError: if they cannot be written.
+        OSError: if a file cannot be written.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -111,22 +110,20 @@ def record_match(
     failures: list[str] | None = None,
     timeout: float | None = None,
 ) -> Recorder:
-    """Play a match between agents, one for every seat, and keep its record.
-
-    Every seat gets a copy of its agent. Agents are asked only where they have a choice.
+    """Play and record a match between agents, one copy per seat. Agents act only at decisions.
 
     Args:
-        agents: by seat.
-        match: at its very beginning; it is copied.
-        policy_seed: decides what the agents draw, as in `evaluate`.
-        players: names by seat; None takes those of the agents.
-        max_rounds: leave the match unfinished after so many rounds, 0 for never.
-        thoughts: what to write down of a decision, None for nothing.
-        failures: if given, an agent that fails in any way ends the record, and why is added here; else it raises.
-        timeout: seconds that a decision may take (see `limits`), None for no limit.
+        agents: one per seat.
+        match: at its start; it is copied.
+        policy_seed: seed of the agents, as in `evaluate`.
+        players: names by seat; None for those of the agents.
+        max_rounds: leave the match unfinished after this number of rounds, 0 for no limit.
+        thoughts: returns the info of a decision; None for no infos.
+        failures: if given, a failing agent ends the record and the reason is appended here; otherwise it raises.
+        timeout: seconds per decision (see `time_limit`), None for no limit.
 
     Raises:
-        AgentError: if an agent answers what the rules do not allow.
+        AgentError: if an agent chooses an illegal action.
     """
     streams = spread_seeds(policy_seed, MAX_PLAYERS)
     seated = [own_copy(agent) for agent in agents]
@@ -146,7 +143,7 @@ def record_match(
                     agent.reset(policy_seed if is_policy(agent) else int(streams[view.seat]))
                 action = agent.act(view)
             _check(recorder.match, action, agent)
-        except Exception as error:  # whatever somebody else's code does
+        except Exception as error:
             if failures is None:
                 raise
             failures.append(error_line(error))
@@ -156,7 +153,7 @@ def record_match(
 
 
 def _check(match: Match, action: int, agent: Agent) -> None:
-    """Raise one line if the rules do not allow an agent's action."""
+    """Raise an AgentError if an action is illegal."""
     try:
         match.copy().play(action)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""`evaluate`: two agents against each other on duplicate deals."""
+"""Match-ups: `evaluate` plays two agents against each other on duplicate deals."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.record import Variant
 from fiveup_env.system.machine import package_version
 
-MOST_MATCHES = 1_000_000  # where a precision decides
+MOST_MATCHES = 1_000_000  # default maximum with a precision
 
 
 @dataclass(frozen=True)
 class MatchUp:
-    """What came of a match-up, all from A's side. Two match-ups are equal if all but the seconds is.
+    """Result of a match-up from A's side. `seconds` and `results` are ignored by ==.
 
     Attributes:
-        a, b: names of the agents; A has one side (a player, or a partnership of four), B every other.
+        a, b: names of the agents; A has one side (a player, or a partnership of four), B all others.
         num_players: 2, 3 or 4.
-        seed: decides the deals and what the policies draw.
-        max_rounds: rounds after which a match was left unfinished, None for no limit.
-        start: lowest and highest score that sides started from, in display points.
-        precision: what was to be reached, None for a fixed number of matches.
+        seed: seed of the deals and the policies.
+        max_rounds: number of rounds after which a match is left unfinished, None for no limit.
+        start: lowest and highest starting score in display points.
+        precision: requested precision, None for a fixed number of matches.
         deals: number of starts; each was played once per side, with A on that side.
         matches: number of matches, deals times sides.
-        unfinished: matches without a winner; each counts as won to the chance level.
-        points_per_round: display points of A's side minus the others' mean, per round (that is, per hand dealt).
-        win_rate: share of the matches that A won.
-        chance: the win rate of equal agents, 1 / sides.
-        points_without_luck, wins_without_luck: the same two, less the luck of lot, deal and draws (`evaluation.luck`).
+        unfinished: matches without a winner; each counts as `chance` won.
+        points_per_round: display points of A's side minus the mean of the others, per round.
+        win_rate: share of matches that A won.
+        chance: win rate of equal agents, 1 / sides.
+        points_without_luck, wins_without_luck: both minus the luck of lot, deal and draws (`evaluation.luck`).
         rounds_per_match: mean number of rounds.
-        forfeits: matches that A, and that B, lost by forfeit.
-        seconds: time it took.
-        results: every single match; not compared.
+        forfeits: number of matches that A and B lost by forfeit.
+        seconds: time taken.
+        results: results of every match.
     """
 
     a: str
@@ -82,7 +82,7 @@ class MatchUp:
     def of(
         cls, names: tuple[str, str], plan: MatchPlan, results: Results, seconds: float, precision: str | None
     ) -> MatchUp:
-        """What matches that were played come to."""
+        """Estimate all figures from the results of a plan."""
         rounds, luck = results.rounds.sum(1), results.luck.sum(1)
         by_a = sum(forfeit.by_a for forfeit in results.forfeits)
         return cls(
@@ -109,7 +109,7 @@ class MatchUp:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why matches were forfeit, each reason once, in order of deals."""
+        """Reasons of forfeits, each once, in order of deals."""
         return tuple(dict.fromkeys(forfeit.reason for forfeit in self.results.forfeits))
 
     def as_dict(self) -> dict[str, Any]:
@@ -145,28 +145,28 @@ def evaluate(
 ) -> MatchUp:
     """Play agent A against agent B on duplicate deals.
 
-    Every deal is played once for each side, with A on that side and B on all others (two players and partnerships
-    swap; three players rotate, A against two Bs). All seatings get the same tiles and lots in every round, and the
-    same random numbers for the policies. Agents are asked only where they have a choice.
+    Every deal is played once per side, with A on that side and B on all others (with three players, A plays against
+    two Bs). All seatings get the same tiles and lots in every round, and the same random numbers for the policies.
+    Agents act only at decisions, never in forced moves.
 
     Args:
-        a, b: agents, or what `make_agent` makes one of.
+        a, b: agents or their names, see `make_agent`.
         num_players: 2, 3 or 4.
-        matches: how many at least, rounded up to whole deals; None for 1000. With a precision: how many at most, None
-            for a million.
-        seed: decides everything; match i is the same whatever the number of matches.
-        max_rounds: leave a match unfinished after so many rounds; None plays to exactly 61 (R9.1).
-        start: matches start at scores drawn for each side and deal from this range of display points (0 to 60, both
-            ends included); all seatings of a deal start from the same.
-        precision: go on until the half-width of the 95% interval is so small: "0.1" display points per deal, "1%" of
-            the win rate (see `statistics.Precision`).
-        processes: how many play; results do not depend on it.
-        ray: address of a Ray cluster whose CPUs play instead, or "local" for a Ray of its own on this machine (see
+        matches: number of matches, rounded up to whole deals (maximum with a precision); None for 1000, or one million
+            with a precision.
+        seed: seed of everything; match i does not depend on the number of matches.
+        max_rounds: leave a match unfinished after this number of rounds; None plays to exactly 61 (R9.1).
+        start: range of starting scores in display points (0 to 60, both included), drawn per side and deal; all
+            seatings of a deal start from the same scores.
+        precision: play until the half-width of the 95% interval is small enough: "0.1" display points per deal or "1%"
+            win rate (see `statistics.Precision`).
+        processes: number of processes; results do not depend on it.
+        ray: address of a Ray cluster that plays instead, or "local" for a Ray on this machine (see
             `fiveup_env.system.ray_cluster`); results do not depend on it.
-        folder: keep finished parts there, and take up what an evaluation of the same left there (agents by name only).
-        strict: raise where an agent fails, instead of counting a forfeit: the other side gets 61 points at once.
-        timeout: seconds that a decision may take (see `evaluation.time_limit`), None for no limit.
-        progress: called now and then with the numbers of matches that are finished and that there are.
+        folder: save finished parts there and reuse those of the same evaluation (agents by name only).
+        strict: raise if an agent fails, instead of counting a forfeit (61 points for the other side).
+        timeout: seconds per decision (see `match_play.time_limit`), None for no limit.
+        progress: called with the number of finished matches and of all matches.
 
     Raises:
         ValueError: if a number is out of range, or the folder holds something else.
@@ -178,7 +178,7 @@ def evaluate(
     _check("matches", matches, 1, 10**9)
     _check("processes", processes, 1, 1024)
     if ray is not None and processes != 1:
-        raise ValueError("processes are of this machine, and a cluster plays on all of its CPUs: give one or the other")
+        raise ValueError("processes run on this machine, a Ray cluster uses all of its CPUs: give one or the other")
     if max_rounds is not None:
         _check("max_rounds", max_rounds, 1, 2**31 - 1)
     _check("start[0]", start[0], 0, 60)
@@ -213,7 +213,7 @@ def evaluate(
 
 
 def _identity(job: Job, plan: MatchPlan) -> dict[str, Any]:
-    """What decides the result of a deal: names, contents of checkpoint files, options, the version."""
+    """Everything that the result of a deal depends on: names, checkpoint hashes, options, the version."""
     about: dict[str, Any] = {
         "version": package_version("fiveup-env"),
         "num_players": plan.num_players,

@@ -1,6 +1,6 @@
-"""A plan in parts: over processes, kept in a folder so that nothing is lost by a kill, until it is precise enough.
+"""Play a plan in parts: in one or more processes, saved to a folder, until the result is precise enough.
 
-Which deals make a part depends on the agents alone, so results are the same for any number of processes.
+The size of a part depends on the agents only, so results are the same for any number of processes.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from fiveup_env.evaluation.behaviour import Conduct
 from fiveup_env.evaluation.match_plan import Forfeit, MatchPlan, Results
 from fiveup_env.evaluation.match_play import Progress, play_matches
 
-COMPILED, ONE_BY_ONE = 4096, 32  # deals of a part where both agents are kernels, and where one is no policy
-FORMAT = 2  # of kept parts
-AHEAD = 2  # parts that a process, or a CPU of a cluster, has in hand
+COMPILED, ONE_BY_ONE = 4096, 32  # deals of a part if both agents are kernels, and if one is not a policy
+KEPT_FORMAT = 2  # of saved parts
+AHEAD = 2  # parts submitted per process, or per CPU of a cluster
 
 
 @dataclass(frozen=True)
 class Job:
-    """What every process has to know.
+    """Agents and options of all parts.
 
     Attributes:
-        a, b: agents, or what `make_agent` makes one of.
+        a, b: agents or their names, see `make_agent`.
         num_players: 2, 3 or 4.
         strict, timeout: see `play_matches`.
     """
@@ -51,35 +51,35 @@ class Job:
     timeout: float | None = None
 
     def agents(self) -> tuple[Agent, Agent]:
-        """Both agents."""
+        """Make both agents."""
         return make_agent(self.a, self.num_players), make_agent(self.b, self.num_players)
 
 
 Spread = Callable[[Job, list[MatchPlan]], AbstractContextManager[Iterator[Results]]]
-"""Has parts played elsewhere: results in order, asked for one by one inside the block."""
+"""Plays parts elsewhere: within the block, yields results in order."""
 
 
 def part_size(a: Agent, b: Agent) -> int:
-    """Deals of a part."""
+    """Number of deals of a part."""
     if all(getattr(agent, "kernel", None) is not None for agent in (a, b)):
         return COMPILED
     return min(agent.together if is_policy(agent) else ONE_BY_ONE for agent in (a, b))
 
 
 class Folder:
-    """Finished parts as files, each written whole or not at all.
+    """Finished parts as files, each written atomically.
 
     Args:
-        path: a folder; it is made.
-        about: what decides results; a folder that was made for something else is refused.
+        path: a folder; it is created.
+        about: everything that results depend on; a folder with other values is refused.
 
     Raises:
-        ValueError: one line, if the folder belongs to another evaluation or cannot be used.
+        ValueError: one line, if the folder holds another evaluation or cannot be used.
     """
 
     def __init__(self, path: str | os.PathLike[str], about: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        about = {"format": FORMAT, **about}
+        about = {"format": KEPT_FORMAT, **about}
         text, note = json.dumps(about, indent=2, sort_keys=True), self.path / "about.json"
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -102,11 +102,11 @@ class Folder:
         os.replace(new, path)
 
     def file(self, part: MatchPlan) -> Path:
-        """Where a part is kept."""
+        """File of a part."""
         return self.path / f"deals-{part.first:09d}-{part.deals}.npz"
 
     def save(self, part: MatchPlan, results: Results) -> None:
-        """Keep a part."""
+        """Save a part."""
         new = self.file(part).with_suffix(f".{os.getpid()}.new")
         arrays: dict[str, Any] = {name: getattr(results, name) for name in Results.ARRAYS}
         forfeits = json.dumps([asdict(forfeit) for forfeit in results.forfeits])
@@ -116,7 +116,7 @@ class Folder:
         os.replace(new, self.file(part))
 
     def load(self, part: MatchPlan) -> Results | None:
-        """A part that is there."""
+        """Load a part; None if it is missing."""
         if not self.file(part).exists():
             return None
         with np.load(self.file(part)) as arrays:
@@ -127,7 +127,7 @@ class Folder:
 
 
 def subfolder(folder: str | os.PathLike[str] | None, *names: str) -> Path | None:
-    """A folder for the parts of one of several match-ups, by the names that make it; None if nothing is kept."""
+    """Folder for one of several match-ups, by its agents' names; None without a folder."""
     if folder is None:
         return None
     text = " against ".join(names)
@@ -149,15 +149,15 @@ def play_parts(
 
     Args:
         job: the agents.
-        plan: all matches, or the most there may be.
-        progress: called with finished and all matches.
-        processes: how many processes play; 1 plays in this one.
-        spread: who plays instead of processes of this machine.
-        folder: where finished parts are kept and looked for.
-        enough: asked about the results so far after every part, in order; True ends it.
+        plan: all matches (the maximum with `enough`).
+        progress: called with the number of finished matches and of all matches.
+        processes: number of processes; 1 plays in this one.
+        spread: plays instead of processes of this machine.
+        folder: finished parts are saved and looked for there.
+        enough: called with the results so far after every part, in order; True stops.
 
     Raises:
-        AgentError: if an agent cannot be made or sent to another process, or with `strict` does something wrong.
+        AgentError: if an agent cannot be made or sent to another process, or with `strict` fails.
     """
     a, b = job.agents()
     size = part_size(a, b)
@@ -188,7 +188,7 @@ def _collect(
     enough: Callable[[Results], bool] | None,
     progress: Progress,
 ) -> Results:
-    """All parts in order, those that were there and fresh ones, until it is enough."""
+    """Join the parts in order, loaded and fresh ones, until `enough`."""
     found: list[Results] = []
     total, done = sum(part.matches for part in parts), 0
     for i, part in enumerate(parts):
@@ -217,10 +217,10 @@ def over_processes(processes: int, job: Job, parts: list[MatchPlan]) -> Iterator
 
 
 def _in_order(pool: ProcessPoolExecutor, job: bytes, parts: list[MatchPlan], ahead: int) -> Iterator[Results]:
-    """Results of the parts in order, so many of them under way."""
+    """Results of the parts in order, with `ahead` of them in progress."""
     waiting: list[Future[Results]] = []
     for part in parts:
-        waiting.append(pool.submit(_play, job, part))
+        waiting.append(pool.submit(play_part, job, part))
         if len(waiting) == ahead:
             yield waiting.pop(0).result()
     for future in waiting:
@@ -229,11 +229,11 @@ def _in_order(pool: ProcessPoolExecutor, job: bytes, parts: list[MatchPlan], ahe
 
 def _pool(processes: int) -> ProcessPoolExecutor:
     context = multiprocessing.get_context("spawn")  # forking after parallel kernels can kill the child
-    return ProcessPoolExecutor(processes, context, initializer=_live_with_the_parent)
+    return ProcessPoolExecutor(processes, context, initializer=_exit_with_parent)
 
 
-def _live_with_the_parent() -> None:
-    """Ctrl-C is for the parent, and where that is killed this process ends too."""
+def _exit_with_parent() -> None:
+    """Leave Ctrl-C to the parent, and exit when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
@@ -246,7 +246,7 @@ def _live_with_the_parent() -> None:
 
 
 def pickled(job: object) -> bytes:
-    """What other processes have to know of the agents.
+    """Pickle a job for other processes.
 
     Raises:
         AgentError: if an agent cannot be pickled.
@@ -259,11 +259,12 @@ def pickled(job: object) -> bytes:
 
 @cache
 def _unpickled(job: bytes) -> tuple[Job, Agent, Agent]:
-    """Once per process: making an agent may take seconds."""
+    """The job and its agents, made once per process because this may take seconds."""
     made: Job = pickle.loads(job)
     return made, *made.agents()
 
 
-def _play(job: bytes, part: MatchPlan) -> Results:
+def play_part(job: bytes, part: MatchPlan) -> Results:
+    """Play a part of a pickled job, in any process."""
     made, a, b = _unpickled(job)
     return play_matches(a, b, part, lambda done, total: None, strict=made.strict, timeout=made.timeout)

@@ -1,18 +1,17 @@
-"""Point estimates with 95% intervals; the unit of observation is a deal, whose seatings are not independent.
+"""Point estimates with 95% intervals. The unit of observation is a deal with all its seatings.
 
 Win rate: Wilson's score interval at the effective number of matches, p (1 - p) / Var(p), where the variance of the
-estimate is taken over deals (Korn and Graubard, 1998, use it so). It stays in [0, 1] and does not collapse at 0 or 1,
-where the number of deals counts as the effective number. If every deal is shared equally the width is zero.
+estimate is taken over deals (Korn and Graubard, 1998). It stays in [0, 1] and has a width at 0 and 1, where the number
+of deals is the effective number. If every deal is shared equally, the width is zero.
 
 Ratios such as points per round: the ratio of sums, with the linearised (delta method) variance over deals.
 
-Both use the quantile of Student's t with one degree of freedom less than there are deals.
+Both use the quantile of Student's t with deals - 1 degrees of freedom.
 
-Sequential evaluation (`Precision`) goes on until the half-width of an interval is small enough. Stopping by width is
-Chow and Robbins' fixed-width procedure (1965): the interval at the moment of stopping covers with the stated
-probability as the width goes to zero, without the price that stopping by significance has, since the width follows
-from the spread of the results and not from their mean. Too small a spread seen by chance at the start would stop it
-too early, so it never looks before `LEAST_DEALS` deals. `tests/evaluation/test_coverage.py` simulates it.
+Sequential evaluation (`Precision`) stops when the half-width of an interval is small enough, by Chow and Robbins'
+fixed-width procedure (1965). The coverage is asymptotically exact, unlike with stopping by significance, because the
+width depends on the spread of the results and not on their mean. It never stops before `LEAST_DEALS` deals, since the
+spread of few deals may be small by chance. `tests/evaluation/test_coverage.py` simulates the coverage.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ LEAST_DEALS = 200
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and its 95% interval; the bounds of a lone deal's ratio are infinite."""
+    """A value and its 95% interval; a ratio over one deal has infinite bounds."""
 
     value: float
     low: float
@@ -48,7 +47,7 @@ class Estimate:
 
 
 def t_quantile(freedom: int) -> float:
-    """Two-sided 95% quantile of Student's t (Cornish-Fisher expansion; below 3 degrees the exact values)."""
+    """Two-sided 95% quantile of Student's t (Cornish-Fisher expansion; exact below 3 degrees)."""
     if freedom < 3:
         return {1: 12.706, 2: 4.303}.get(freedom, math.inf)
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
@@ -59,7 +58,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def mean_share(shares: np.ndarray) -> Estimate:
-    """Mean of shares in [0, 1], float64 [deals], one per deal."""
+    """Mean of shares in [0, 1], float64 [deals]."""
     deals, p = len(shares), float(shares.mean())
     if deals < 2:
         return Estimate(p, 0.0, 1.0)
@@ -74,7 +73,7 @@ def mean_share(shares: np.ndarray) -> Estimate:
 
 
 def wilson(p: float, effective: float, quantile: float) -> Estimate:
-    """Wilson's score interval of a share p of so many effective cases."""
+    """Wilson's score interval of a share `p` of `effective` cases."""
     z2 = quantile**2 / effective
     center = (p + z2 / 2) / (1 + z2)
     half = math.sqrt(z2 * p * (1 - p) + z2 * z2 / 4) / (1 + z2)
@@ -82,7 +81,7 @@ def wilson(p: float, effective: float, quantile: float) -> Estimate:
 
 
 def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> Estimate:
-    """Sum of numerators over sum of (positive) denominators, float64 [deals] each, one of both per deal."""
+    """Sum of numerators over sum of (positive) denominators, float64 [deals] each."""
     deals = len(numerators)
     ratio = float(numerators.sum() / denominators.sum())
     if deals < 2:
@@ -93,13 +92,13 @@ def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> Estimate:
 
 
 def less_luck(numerators: np.ndarray, denominators: np.ndarray, luck: np.ndarray) -> np.ndarray:
-    """Numerators less what luck explains of them, float64 [deals].
+    """Numerators minus the share explained by luck, float64 [deals].
 
-    Luck has mean zero. What it is worth is fitted on one half of the deals and taken away in the other, so what is
-    taken away has mean zero too (a control variate with cross-fitting). With fewer than eight deals nothing is.
+    Luck has mean zero. Its coefficients are fitted on one half of the deals and applied to the other, so the subtracted
+    part has mean zero too (a control variate with cross-fitting). Below eight deals nothing is subtracted.
 
     Args:
-        numerators, denominators: of a ratio, float64 [deals].
+        numerators, denominators: terms of a ratio, float64 [deals].
         luck: float64 [deals, K].
     """
     left = np.array(numerators, np.float64)
@@ -108,8 +107,8 @@ def less_luck(numerators: np.ndarray, denominators: np.ndarray, luck: np.ndarray
     residuals = left - left.sum() / denominators.sum() * denominators
     for own in (0, 1):
         others = luck[1 - own :: 2]
-        worth = np.linalg.lstsq(others, residuals[1 - own :: 2], rcond=1e-9)[0]
-        left[own::2] -= luck[own::2] @ worth
+        coefficients = np.linalg.lstsq(others, residuals[1 - own :: 2], rcond=1e-9)[0]
+        left[own::2] -= luck[own::2] @ coefficients
     return left
 
 
@@ -120,11 +119,11 @@ def mean_value(values: np.ndarray) -> Estimate:
 
 @dataclass(frozen=True)
 class Precision:
-    """When to stop.
+    """Half-width at which a sequential evaluation stops.
 
     Attributes:
-        half_width: of the 95% interval: a share of matches, or display points per deal.
-        of_wins: whether of the win rate, else of the points per deal.
+        half_width: half-width of the 95% interval, as share of matches or display points per deal.
+        of_wins: whether it is for the win rate; otherwise for points per deal.
     """
 
     half_width: float
@@ -132,10 +131,10 @@ class Precision:
 
     @classmethod
     def parse(cls, text: str) -> Precision:
-        """`0.1` means display points per deal, `1%` win rate.
+        """Parse `0.1` (display points per deal) or `1%` (win rate).
 
         Raises:
-            ValueError: if it is neither.
+            ValueError: if the text is neither.
         """
         found = re.fullmatch(r"([0-9]*\.?[0-9]+)(%?)", text.strip())
         half = float(found[1]) / (100 if found[2] else 1) if found else 0.0
@@ -144,7 +143,7 @@ class Precision:
         return cls(half, bool(found[2]))
 
     def reached(self, estimate: Estimate, deals: int) -> bool:
-        """Whether an estimate over so many deals is precise enough."""
+        """Whether an estimate over this number of deals is precise enough."""
         return deals >= LEAST_DEALS and (estimate.high - estimate.low) / 2 <= self.half_width
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from fiveup_env.evaluation.matchup import MatchUp
 from fiveup_env.evaluation.statistics import METHOD, Estimate, mean_share, ratio_of_sums
 from fiveup_env.reports.behaviour_tables import behaviour_grids, partners_grid
 from fiveup_env.reports.plots import curve, histogram, intervals
-from fiveup_env.reports.report_writer import Report
+from fiveup_env.reports.report_writer import ReportContent
 from fiveup_env.reports.study_reports import endgame_grid
 from fiveup_env.reports.tables import Grid, Shown, between, percent, points
 from fiveup_env.rules.record import RAW_PER_POINT
@@ -84,10 +84,10 @@ def matchup_content(m: MatchUp, endgame: EndgameRegret | None = None) -> dict[st
     return {"format": FORMAT, **m.as_dict(), **parts}
 
 
-def matchup_report(m: MatchUp, endgame: EndgameRegret | None = None) -> Report:
-    """Report card of a match-up."""
+def matchup_report(m: MatchUp, endgame: EndgameRegret | None = None) -> ReportContent:
+    """ReportContent card of a match-up."""
     content = matchup_content(m, endgame)
-    return Report(f"{m.a} against {m.b}", content, list(_sections(m, endgame)), matchup_notes(m), markdown=False)
+    return ReportContent(f"{m.a} against {m.b}", content, list(_sections(m, endgame)), matchup_notes(m), markdown=False)
 
 
 def _sections(m: MatchUp, endgame: EndgameRegret | None) -> Iterator[Grid | str]:

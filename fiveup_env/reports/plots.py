@@ -1,4 +1,4 @@
-"""Three small plots as inline SVG: intervals, a histogram, a curve with its band. No library, script or font file."""
+"""Plots as inline SVG without library, script or font: intervals, a histogram, a curve with its band."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 from fiveup_env.evaluation.statistics import Estimate
 
 WIDTH, LEFT, RIGHT = 720, 110, 30
-LONGEST = 32  # characters of a name that are shown
-BLUE, BAND, GREY, INK = "var(--blue)", "var(--band)", "var(--faint)", "var(--ink)"  # of the page, light or dark
+LONGEST = 32  # longest name shown, in characters
+BLUE, BAND, GREY, INK = "var(--blue)", "var(--band)", "var(--faint)", "var(--ink)"  # colours of the page, light or dark
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers from low to high, at most so many and one."""
+    """Round numbers from `low` to `high`, at most `most` + 1."""
     step = 10 ** math.floor(math.log10(max(high - low, 1e-9) / most))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (step * f) <= most)
     return [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 class Axis:
-    """Values to places on the page.
+    """Map from values to positions on the page.
 
     Args:
-        values: what must be on it.
-        start, end: where it goes from and to.
+        values: values that must be visible.
+        start, end: first and last position.
     """
 
     def __init__(self, values: Sequence[float], start: float, end: float) -> None:
@@ -37,7 +37,7 @@ class Axis:
         self.low, self.high, self.start, self.end = low - room, high + room, start, end
 
     def __call__(self, value: float) -> float:
-        """The place of a value; what is outside goes to the edge."""
+        """Position of a value, clipped to the axis."""
         inside = min(max(value, self.low), self.high)
         return self.start + (inside - self.low) / (self.high - self.low) * (self.end - self.start)
 
@@ -73,7 +73,7 @@ def intervals(
     title: str,
     equal_name: str = "equal agents",
 ) -> str:
-    """A line per estimate with its interval, and what equal agents would have."""
+    """One line per estimate with its interval, and the value of equal agents."""
     values = [equal, *(v for _, e in rows for v in (e.low, e.value, e.high))]
     names = [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name, _ in rows]
     left = max(LEFT, 30 + 8 * max(map(len, names)))
@@ -94,7 +94,7 @@ def intervals(
 
 
 def histogram(values: np.ndarray, title: str) -> str:
-    """How many starts came to what."""
+    """Histogram of one value per start."""
     count, edges = np.histogram(values, min(40, max(5, math.isqrt(len(values)))))
     across, height, bottom = Axis(edges.tolist(), LEFT, WIDTH - RIGHT), Axis([0, int(count.max())], 200, 15), 200
     parts = []
@@ -113,7 +113,7 @@ def histogram(values: np.ndarray, title: str) -> str:
 
 
 def curve(at: Sequence[int], estimates: Sequence[Estimate], shown: Callable[[float], str], title: str) -> str:
-    """An estimate and its interval as starts were added; the numbers of starts by their logarithm."""
+    """Estimate and interval by number of starts, on a logarithmic axis."""
     across, bottom = Axis([math.log10(n) for n in at], LEFT, WIDTH - RIGHT), 210
     up = Axis([v for e in estimates for v in (e.low, e.high)], bottom, 15)
     places = [across(math.log10(n)) for n in at]

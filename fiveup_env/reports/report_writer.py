@@ -36,7 +36,7 @@ pre { background: var(--panel); padding: .7rem; white-space: pre-wrap; overflow-
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportContent:
     """Content of a report.
 
     Attributes:
@@ -80,7 +80,7 @@ class Report:
         return "\n\n".join([*(f"**{grid.title}**\n\n{grid.markdown()}" for grid in self.grids), f"`{command}`"]) + "\n"
 
 
-def write_report(report: Report, folder: str | os.PathLike[str], command: str) -> Path:
+def write_report(report: ReportContent, folder: str | os.PathLike[str], command: str) -> Path:
     """Write `index.html`, `report.json` and, for Markdown, `report.md` to a folder; return the page's path.
 
     Raises:

@@ -8,7 +8,7 @@ from fiveup_env.agents.pair import WITH
 from fiveup_env.evaluation.statistics import METHOD
 from fiveup_env.reports.behaviour_tables import agents_grid, partnerships_grid
 from fiveup_env.reports.plots import intervals
-from fiveup_env.reports.report_writer import Report
+from fiveup_env.reports.report_writer import ReportContent
 from fiveup_env.reports.tables import Grid, between, percent, points, within
 from fiveup_env.studies.cross_play import CrossPlay, labels
 from fiveup_env.studies.endgame_regret import MOST_TILES, PHASES, EndgameRegret
@@ -50,8 +50,8 @@ def _crossed(result: RoundRobin, row: int, column: int) -> str:
     return ""
 
 
-def tournament_report(result: RoundRobin, endgame: EndgameRegret | None = None) -> Report:
-    """Report card of a tournament: ratings, crosstable, behaviour, endgame regret."""
+def tournament_report(result: RoundRobin, endgame: EndgameRegret | None = None) -> ReportContent:
+    """ReportContent card of a tournament: ratings, crosstable, behaviour, endgame regret."""
     players, conducts = result.match_ups[0].num_players, [result.conduct(i) for i in range(len(result.agents))]
     rated = sorted(zip(result.agents, result.ratings.ratings, strict=True), key=lambda pair: -pair[1].value)
     plot = intervals(rated, 0.0, elo, "Elo points", equal_name="mean")
@@ -66,10 +66,12 @@ def tournament_report(result: RoundRobin, endgame: EndgameRegret | None = None) 
         "ratings: Bradley-Terry over the same deals for all pairs, intervals from their covariance",
         f"{sum(m.matches for m in result.match_ups):,} matches in {seconds:,.0f} s",
     ]
-    return Report(f"Tournament of {len(result.agents)} agents, {players} players", content, [plot, *grids], notes)
+    return ReportContent(
+        f"Tournament of {len(result.agents)} agents, {players} players", content, [plot, *grids], notes
+    )
 
 
-def cross_play_report(result: CrossPlay) -> Report:
+def cross_play_report(result: CrossPlay) -> ReportContent:
     """The matrix in points and wins, the gaps, and the behaviour of the partnerships."""
     names, first = labels((*result.agents, *result.others)), result.cells[0, 0]
     note = f"row with column, against {result.opponent}; {first.matches:,} matches each, seed {first.seed}"
@@ -93,7 +95,7 @@ def cross_play_report(result: CrossPlay) -> Report:
     grids.append(Grid("Self-play minus cross-play", head, gaps, about))
     called = [names[row] if row == column else f"{names[row]}{WITH}{names[column]}" for row, column in result.cells]
     grids.append(partnerships_grid([m.results.conduct for m in result.cells.values()], called))
-    return Report(f"Cross-play of {', '.join(result.agents)} against {result.opponent}", result.as_dict(), grids)
+    return ReportContent(f"Cross-play of {', '.join(result.agents)} against {result.opponent}", result.as_dict(), grids)
 
 
 def endgame_grid(result: EndgameRegret) -> Grid:
@@ -122,13 +124,13 @@ def endgame_grid(result: EndgameRegret) -> Grid:
     return Grid("Endgame regret", head, rows, notes, texts=2)
 
 
-def endgame_report(result: EndgameRegret) -> Report:
+def endgame_report(result: EndgameRegret) -> ReportContent:
     """Endgame regret of several agents."""
     title = f"Endgame regret, {result.endgames.num_players} players"
-    return Report(title, result.as_dict(), [endgame_grid(result)])
+    return ReportContent(title, result.as_dict(), [endgame_grid(result)])
 
 
-def exploit_report(result: Exploit) -> Report:
+def exploit_report(result: Exploit) -> ReportContent:
     """Scores of the responses to a policy."""
     first = result.responses[0].match_up
     rows = [
@@ -146,7 +148,7 @@ def exploit_report(result: Exploit) -> Report:
     )
     head = ("response", "points per deal", "win rate", "matches")
     grid = Grid(f"Lower bounds of the exploitability of {result.agent}", head, rows, notes)
-    return Report(f"Exploitability of {result.agent}", result.as_dict(), [grid])
+    return ReportContent(f"Exploitability of {result.agent}", result.as_dict(), [grid])
 
 
 def exploitability_grid(result: Exploitability, title: str) -> Grid:

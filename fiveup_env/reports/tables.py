@@ -1,4 +1,4 @@
-"""A table once, for the terminal, for a page and for Markdown; and how numbers are written in it."""
+"""Tables for the terminal, HTML and Markdown, and the format of their numbers."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from rich.text import Text
 from fiveup_env.evaluation.statistics import Estimate
 
 Shown = Callable[[float], str]
-"""How a number is written."""
+"""Format of a number."""
 
 
 def percent(share: float) -> str:
-    """A share for people."""
+    """A share as a percentage."""
     return f"{100 * share:.1f}%"
 
 
 def points(value: float) -> str:
-    """Display points for people, with their sign."""
+    """Signed display points."""
     return f"{value:+.2f}"
 
 
 def amount(value: float) -> str:
-    """Display points that have no sign to speak of."""
+    """Unsigned display points."""
     return f"{value:.2f}"
 
 
 def between(estimate: Estimate, shown: Shown) -> str:
-    """The interval of an estimate; a lone start has none."""
+    """Interval of an estimate; "unknown" for a single start."""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return "unknown"
     return f"{shown(estimate.low)} to {shown(estimate.high)}"
 
 
 def within(estimate: Estimate | None, shown: Shown) -> str:
-    """An estimate with its interval in a cell; a dash where there was no case."""
+    """Estimate with its interval in one cell; a dash if there is no case."""
     if estimate is None:
         return "–"
     return f"{shown(estimate.value)} [{between(estimate, shown).replace(' to ', ', ')}]"
@@ -52,11 +52,11 @@ class Grid:
     """A table of text.
 
     Attributes:
-        title: what it shows.
-        head: of the columns.
-        rows: as many cells each.
-        notes: lines below it.
-        texts: how many columns, from the left, hold text and are left-aligned; the others are right-aligned.
+        title: title of the table.
+        head: column heads.
+        rows: cells.
+        notes: lines below the table.
+        texts: number of left-aligned text columns, from the left; the others are right-aligned.
     """
 
     title: str
@@ -66,7 +66,7 @@ class Grid:
     texts: int = 1
 
     def rich(self) -> Group:
-        """For the terminal."""
+        """Table for the terminal."""
         table = Table(title=Text(self.title), title_justify="left")
         for i, heading in enumerate(self.head):
             table.add_column(heading, justify="left" if i < self.texts else "right", overflow="fold")
@@ -75,7 +75,7 @@ class Grid:
         return Group(table, *(Text(line, style="dim") for line in self.notes))
 
     def html(self) -> str:
-        """For a page; a wide one scrolls in its own frame."""
+        """HTML of the table; a wide table scrolls in a frame."""
         head = "".join(f"<th{self._kind(i)}>{escape(cell)}</th>" for i, cell in enumerate(self.head))
         rows = "".join(
             f"<tr>{''.join(f'<td{self._kind(i)}>{_cell(cell)}</td>' for i, cell in enumerate(row))}</tr>"
@@ -91,7 +91,7 @@ class Grid:
         return ' class="text"' if column < self.texts else ""
 
     def markdown(self) -> str:
-        """For a document, without the title."""
+        """Markdown of the table, without the title."""
         lines = [
             list(self.head),
             ["---" if i < self.texts else "---:" for i in range(len(self.head))],
@@ -102,6 +102,6 @@ class Grid:
 
 
 def _cell(text: str) -> str:
-    """HTML of a cell; the interval behind an estimate goes below it."""
+    """HTML of a cell, with the interval below its estimate."""
     found = re.fullmatch(r"(\S+) (\[.*\])", text)
     return f'{escape(found[1])}<br><span class="small">{escape(found[2])}</span>' if found else escape(text)

@@ -17,7 +17,7 @@ from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation import plan_parts as parts
 from fiveup_env.evaluation.match_plan import Results
-from fiveup_env.evaluation.ray_parts import Order, Sent
+from fiveup_env.evaluation.ray_parts import ClusterJob, Sent
 from fiveup_env.system.ray_cluster import ClusterError
 from tests.agents.support import Rng
 from tests.clusters import WARNINGS, embedded, two_nodes
@@ -73,12 +73,12 @@ def test_a_missing_ray_is_one_line_that_names_the_extra(monkeypatch, capsys):
 
 
 def test_processes_or_a_cluster():
-    with pytest.raises(ValueError, match="processes are of this machine, and a cluster plays on all of its CPUs"):
+    with pytest.raises(ValueError, match="processes run on this machine, a Ray cluster uses all of its CPUs"):
         evaluate("greedy", "random", matches=10, processes=2, ray="local")
 
 
-def test_names_take_their_files_along(tmp_path, monkeypatch):
-    """And are made anew where those files are not, under the same name."""
+def test_names_are_sent_with_their_files(tmp_path, monkeypatch):
+    """Agents are made where those files are missing, under the same name."""
     monkeypatch.chdir(tmp_path)
     file = Path("some net.safetensors")
     file.write_bytes(weights_file("duel-v1").read_bytes())
@@ -96,12 +96,10 @@ def test_names_take_their_files_along(tmp_path, monkeypatch):
         assert Sent.of(spec) is spec
 
 
-def test_another_version_on_a_node_is_refused(monkeypatch):
-    from fiveup_env.evaluation import ray_parts as spread
-
-    order = parts.pickled(Order(parts.Job("greedy", "random", 2), "9.9"))
-    with pytest.raises(ClusterError, match=r"has fiveup-env .*, this program 9\.9; install the same"):
-        spread._made(order)
+def test_another_version_on_a_node_is_refused():
+    job = parts.pickled(ClusterJob("greedy", "random", 2, version="9.9"))
+    with pytest.raises(ClusterError, match=r"has fiveup-env .*, this program 9\.9; install the same version"):
+        parts.play_part(job, None)
 
 
 # --------------------------------------------------------------------------------------------------- with Ray

@@ -12,8 +12,7 @@ from fiveup_env.agents.baselines import Greedy, Random
 from fiveup_env.agents.protocol import AgentError, AgentTimeout, Policy
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.match_plan import MatchPlan
-from fiveup_env.evaluation.match_play import PATIENCE, play_matches
-from fiveup_env.evaluation.time_limit import time_limit
+from fiveup_env.evaluation.match_play import PATIENCE, play_matches, time_limit
 from fiveup_env.views.view import View, Views
 from tests.agents.support import First
 from tests.evaluation.test_match_play import silent
