@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from fiveup_env import Event, Match, fiveup_v0
+from fiveup_env import Event, fiveup_v0
 from fiveup_env.rules.actions import Lay, Lead, encode
 from fiveup_env.testing.episode_walk import walk, walk_on
 from tests.envs.environments import PLAYERS
+from tests.envs.trace import promised
 
 OPTIONS: list[dict[str, Any]] = [
     {"reward": "win"},
@@ -132,22 +133,8 @@ def test_rewards_of_an_episode_add_up_to_the_promise(options: dict[str, Any], nu
         told = dict.fromkeys(env.possible_agents, 0.0)
         for step in walk(env, seed):
             told[step.agent] += step.reward
-        scores, scheme = env.match.scores, options["reward"]
+        scheme = options["reward"]
         for seat, agent in enumerate(env.possible_agents):
-            assert told[agent] == pytest.approx(promised(env.match, scheme, scores, seat % sides), abs=1e-9)
+            assert told[agent] == pytest.approx(promised(env.match, scheme, seat % sides), abs=1e-9)
         if scheme != "equity":
             assert sum(told[f"player_{side}"] for side in range(sides)) == pytest.approx(0, abs=1e-9)
-
-
-def promised(match: Match, scheme: str, scores: tuple[int, ...], side: int) -> float:
-    """Sum of the rewards of an episode from 0 : 0 (see `fiveup_env.views.rewards`)."""
-    others = [score for other, score in enumerate(scores) if other != side]
-    if scheme == "points":
-        return (scores[side] - sum(others) / len(others)) / 305
-    if scheme == "equity":
-        own, best = 305 - scores[side], min(305 - score for score in others)
-        return (best - own) / (best + own)
-    winner = match.winner if match.winner is not None else match.last_round["winner"]  # type: ignore[index]
-    if winner is None:
-        return 0
-    return 1 if winner == side else -1 / len(others)

@@ -66,17 +66,6 @@ def test_gymnasium_environments_conform(kind: dict[str, Any]) -> None:
     check_env(lambda: gymnasium.make(ENV_ID, **kind).unwrapped, episodes=2)
 
 
-@pytest.mark.parametrize("mode", gymnasium.vector.AutoresetMode)
-@pytest.mark.parametrize("kind", [*SINGLE_KINDS[1:3], SINGLE_KINDS[4]], ids=str)
-def test_rows_of_the_vector_environment_are_the_single_environment(kind: dict[str, Any], mode: Any) -> None:
-    """Seats are drawn by lot, and agents draw random numbers."""
-    check_env(
-        lambda: gymnasium.make_vec(ENV_ID, num_envs=5, autoreset_mode=mode, **kind),
-        episodes=3,
-        single=lambda: gymnasium.make(ENV_ID, **kind),
-    )
-
-
 # seeds
 
 

@@ -19,6 +19,7 @@ from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.views.view import View
 from tests.envs.environments import Asked, Remembering, episode, legal_action, same
+from tests.envs.trace import promised
 
 VARIETY: list[dict[str, Any]] = [
     {"num_players": 2, "opponents": "greedy"},
@@ -39,22 +40,6 @@ GAMES: list[dict[str, Any]] = [
 
 # Two players; player_1 leads. [1|4] counts 5 (R5.2): from 300 raw that is an exact hit (R6.2).
 HIT_AT_ONCE = {"hands": [[(0, 0), (0, 1)], [(1, 4), (6, 6)]], "boneyard": [(2, 3)], "opener": 1}
-
-
-def to_go(match: Match, side: int) -> int:
-    """Raw points a side misses."""
-    return 305 - match.scores[side]
-
-
-def standing(match: Match, reward: str, side: int) -> float:
-    """Sum of the rewards of a side in a match from 0 : 0, by the table of schemes."""
-    others = [other for other in range(match.num_sides) if other != side]
-    if reward == "points":
-        return (match.scores[side] - np.mean([match.scores[other] for other in others])) / 305
-    if reward == "equity":
-        own, best = to_go(match, side), min(to_go(match, other) for other in others)
-        return (best - own) / (best + own)
-    return 0.0 if match.winner is None else 1.0 if match.winner == side else -1.0 / len(others)
 
 
 def replay(match: Match, info: dict[str, Any]) -> tuple[Event, ...]:
@@ -93,7 +78,7 @@ def test_a_match_replays_what_happened(kwargs: dict[str, Any]) -> None:
             assert info["events"] == replay(match, info)
             assert info["scores"] == match.scores
             total += reward
-            assert total == pytest.approx(standing(match, kwargs["reward"], side), abs=1e-12)
+            assert total == pytest.approx(promised(match, kwargs["reward"], side), abs=1e-12)
         assert match.winner is not None and info["winner"] == match.winner
         assert info["is_success"] == (match.winner == side)
 
@@ -117,7 +102,7 @@ def test_a_round_is_an_episode_of_its_own(reward: str, draws: str) -> None:
         if reward == "win":
             expected = 0.0 if winner is None else 1.0 if winner == side else -0.5
         else:
-            expected = standing(match, "points", side) - standing(Match(3, scores=(100, 0, 50)), "points", side)
+            expected = promised(match, "points", side) - promised(Match(3, scores=(100, 0, 50)), "points", side)
         assert sum(step[1] for step in steps) == pytest.approx(expected, abs=1e-12)
 
 

@@ -14,6 +14,7 @@ from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.random import spread_seeds
+from fiveup_env.rules.record import ROUND_OVER
 from fiveup_env.views.rewards import REWARDS
 from fiveup_env.views.view import View, Views
 
@@ -105,6 +106,16 @@ def final_win(winner: int | None, sides: int) -> list[float]:
     if winner is None:
         return [0.0] * sides
     return [1.0 if side == winner else -1.0 / (sides - 1) for side in range(sides)]
+
+
+def promised(match: Match, reward: str, side: int) -> float:
+    """Sum of the rewards of a side in an episode from 0 : 0 to the position of the match."""
+    if reward != "win":
+        return standing(match, reward, side)
+    winner = match.winner
+    if winner is None and match.last_round is not None and match.game.phase == ROUND_OVER:
+        winner = match.last_round["winner"]
+    return final_win(winner, match.num_sides)[side]
 
 
 def _forced(match: Match, skip_single: bool) -> bool:

@@ -109,16 +109,12 @@ class Uncopied(BaseWrapper):
         return fresh
 
 
-@pytest.mark.parametrize("options", [{}, {"draws": "auto", "belief": "exact", "num_players": 3, "episode": "round"}])
-@pytest.mark.parametrize("make", [fiveup_v0.env, fiveup_v0.raw_env])
-def test_pettingzoo_passes(make: Callable[..., Any], options: dict[str, Any]) -> None:
-    report = check_env(lambda: make(**options), episodes=1)
+def test_the_report_lists_checks_and_speed() -> None:
+    """`tests/envs/test_every_environment.py` checks more kinds of environments."""
+    report = check_env(aec(), episodes=1)
     assert {"api", "rewards", "hidden", "copy"} <= set(report.passed)
     assert report.figures["steps a second"] > 0
-
-
-def test_gymnasium_passes() -> None:
-    assert "hidden" in check_env(single(draws="auto"), episodes=2).passed
+    assert "hidden" in check_env(single(draws="auto"), episodes=1).passed
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
