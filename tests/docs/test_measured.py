@@ -51,9 +51,7 @@ def test_the_ablation_table_is_the_measured_one() -> None:
 
 
 def test_openspiel_parameters_and_bots_are_complete() -> None:
-    pytest.importorskip(
-        "pyspiel", reason="needs the extra openspiel"
-    )
+    pytest.importorskip("pyspiel", reason="needs the extra openspiel")
     from fiveup_env.adapters.openspiel.openspiel_agents import BOTS
     from fiveup_env.adapters.openspiel.openspiel_game import PARAMETERS
 

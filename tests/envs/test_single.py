@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
 import gymnasium
@@ -350,11 +349,3 @@ def test_sb3_check(kind: dict[str, Any]) -> None:
         env = FiveUpEnv(**kind)
         env.action_space.seed(seed)
         checker.check_env(env, warn=True)
-
-
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_the_documented_lengths_are_the_real_ones(num_players: int) -> None:
-    documented = re.search(r"F = (\d+), (\d+), (\d+) for 2, 3, 4 players", FiveUpEnv.__doc__ or "")
-    assert documented is not None
-    space = FiveUpEnv(num_players).observation_space["observation"]
-    assert space.shape == (int(documented[num_players - 1]),)

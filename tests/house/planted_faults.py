@@ -40,9 +40,7 @@ class Fault:
     tests: tuple[str, ...]
 
 
-POSITIONS, TURN, BLOCKED, TARGET, DOMINO = (
-    (f"rules/test_{name}.py",) for name in ("worked_positions", "turn", "blocked", "target", "domino")
-)
+LAYOUT, BLOCKED, TARGET, DOMINO = ((f"rules/test_{name}.py",) for name in ("layout", "blocked", "target", "domino"))
 PARITY = ("envs/test_parity.py::test_match_aec_single_and_both_vector_envs_are_one_game",)
 WON = ("evaluation/test_match_play.py::test_won_and_lead",)
 FAULTS = [
@@ -61,11 +59,9 @@ FAULTS = [
     ),
     Fault("rules/turn.py", "game.just_drew = 1", "game.just_drew = 0", "the turn continues after a draw", ("views",)),
     Fault(
-        "rules/layout.py", "if state + 1 == CLOSED:", "if state + 2 == CLOSED:", "four joins per spinner (R4.3)", TURN
+        "rules/layout.py", "if state + 1 == CLOSED:", "if state + 2 == CLOSED:", "four joins per spinner (R4.3)", LAYOUT
     ),
-    Fault(
-        "rules/layout.py", "return lowest_bit(bits)", "return lowest_bit(bits & (bits - 1) or bits)", "D7", POSITIONS
-    ),
+    Fault("rules/layout.py", "return lowest_bit(bits)", "return lowest_bit(bits & (bits - 1) or bits)", "D7", LAYOUT),
     Fault(
         "rules/record.py", "if opener < 0:", "if True:", "the opener of the next round (R2.5)", ("rules/test_deal.py",)
     ),
