@@ -1,7 +1,7 @@
-"""Self-play of many matches as pure functions for JAX: state in, state out, inside `jit`, `scan` or `while_loop`.
+"""Self-play of many matches as pure functions for JAX, usable inside `jit`, `scan` and `while_loop`.
 
-The matches are played by the compiled rules on the host; `jax.pure_callback` carries bytes there and back. What that
-costs, beside a loop that steps the vector env between jitted calls, is measured in docs/libraries.md.
+The matches run on the host; `jax.pure_callback` transfers the state as bytes. docs/libraries.md compares the cost with
+stepping the vector environment between jitted calls.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ with library("jax"):
 
 
 class State(NamedTuple):
-    """All that later steps depend on, as bytes: uint8 [N, ...] each (see `SelfPlayVectorEnv.state`)."""
+    """State of all matches as bytes, uint8 [N, ...] each (see `SelfPlayVectorEnv.state`)."""
 
     games: jax.Array
     rows: jax.Array
 
 
 class TimeStep(NamedTuple):
-    """What a step shows; N matches, F observation values, S sides.
+    """Result of a step; N matches, F observation values, S sides.
 
     Attributes:
-        observation: float32 [N, F] of the seat to move.
-        mask: bool [N, 121]: its legal actions.
-        seat, side: int8 [N]: who that is.
-        rewards: float32 [N, S]: what the step brought every side.
-        terminated, truncated: bool [N]: the episode ended in this step; the match has been dealt anew.
+        observation: float32 [N, F], of the seat to move.
+        mask: bool [N, 121], legal actions of that seat.
+        seat, side: int8 [N], the seat to move and its side.
+        rewards: float32 [N, S], reward of each side.
+        terminated, truncated: bool [N], whether the episode ended in this step; a new one has been dealt.
     """
 
     observation: jax.Array
@@ -49,8 +49,8 @@ class TimeStep(NamedTuple):
 class FiveUpJax:
     """N matches of `SelfPlayVectorEnv` as two pure functions.
 
-    The same state and actions give the same result whenever and however often JAX calls; an illegal action raises
-    (JAX reports it as its own error, with our line in it). Not for `vmap`: the N matches are the batch.
+    The same state and actions always give the same result. An illegal action raises an error, which JAX wraps in its
+    own error type. `vmap` is not supported: the N matches are the batch.
 
     Args:
         num_matches: N.
@@ -63,9 +63,9 @@ class FiveUpJax:
 
     def __init__(self, num_matches: int, **options: Any) -> None:
         if options.get("belief", "none") != "none" or options.get("final_observation"):
-            raise ValueError("FiveUpJax shows neither beliefs nor final observations")
+            raise ValueError("FiveUpJax supports neither belief nor final_observation")
         self.env = SelfPlayVectorEnv(num_matches, **options)
-        self._lock = threading.Lock()  # JAX may call from several threads, and there is one env
+        self._lock = threading.Lock()  # JAX may call from several threads
         shown = _timestep(self.env.reset(0))
         state = State(**self.env.state())
         self._shapes = jax.tree.map(lambda array: jax.ShapeDtypeStruct(array.shape, array.dtype), (state, shown))
@@ -76,12 +76,12 @@ class FiveUpJax:
         return NUM_ACTIONS
 
     def reset(self, seed: jax.Array | int) -> tuple[State, TimeStep]:
-        """Deal all matches anew; `seed` is an integer (below 2**32 where JAX has no 64-bit integers)."""
+        """Deal all matches; `seed` is an integer (below 2**32 unless JAX has 64-bit integers enabled)."""
         result: tuple[State, TimeStep] = jax.pure_callback(self._reset, self._shapes, seed)
         return result
 
     def step(self, state: State, actions: jax.Array) -> tuple[State, TimeStep]:
-        """One action per match, integers [N], for the seats to move."""
+        """Apply one action per match, integers [N]."""
         result: tuple[State, TimeStep] = jax.pure_callback(self._step, self._shapes, state, actions)
         return result
 
@@ -98,7 +98,7 @@ class FiveUpJax:
 
 
 def _timestep(step: StepArrays) -> TimeStep:
-    """Copies: JAX reads them while the env may be writing the next ones."""
+    """Copy the arrays, because the environment reuses them while JAX still reads."""
     return TimeStep(
         step.observation.copy(),
         step.action_mask != 0,

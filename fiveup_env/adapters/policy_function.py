@@ -1,4 +1,4 @@
-"""Any function of observations as an agent: what a library has learned, to be evaluated and played against."""
+"""An agent from any function of observations and masks, such as a policy trained with another library."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Scores = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 class ScoringPolicy(Policy):
-    """Plays the legal action with the highest score, or samples from the softmax of the scores.
+    """Play the legal action with the highest score, or sample from the softmax of the scores.
 
-    Whatever the function says of illegal actions does not matter: the mask is applied here.
+    The mask is applied here; scores of illegal actions are ignored.
 
     Args:
-        scores: see `Scores`; called for up to some thousand rows at a time.
-        num_players: of the matches it was made for; None for any.
-        sample: take scores as logits and draw, instead of the highest.
-        name: what tables call it.
+        scores: see `Scores`; called with up to some thousand rows.
+        num_players: the number of players it supports; None for any.
+        sample: sample with the scores as logits.
+        name: name shown in tables.
     """
 
     def __init__(
@@ -34,15 +34,17 @@ class ScoringPolicy(Policy):
         """Legal actions, int64 [N]; see `Policy.act_many`.
 
         Raises:
-            AgentError: if the function returns another shape, or something that is not a number.
+            AgentError: if the function returns another shape, or NaN for a legal action.
         """
         observation, mask = views.observe()
         scores = np.asarray(self.scores(observation, mask), np.float64)
         if scores.shape != mask.shape:
-            raise AgentError(f"policy {self.name} gave scores {list(scores.shape)}, not {list(mask.shape)}")
+            raise AgentError(
+                f"policy {self.name} returned scores of shape {list(scores.shape)}; expected {list(mask.shape)}"
+            )
         legal = np.where(mask != 0, scores, -np.inf)
         if np.isnan(legal).any():
-            raise AgentError(f"policy {self.name} gave scores that are not numbers")
+            raise AgentError(f"policy {self.name} returned NaN scores")
         if not self.sample:
             return legal.argmax(1)
         return drawn(np.exp(legal - legal.max(1, keepdims=True)), keys)

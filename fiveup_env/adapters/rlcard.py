@@ -29,7 +29,7 @@ PREFIX = "game_"
 
 
 class Game:
-    """The environment `raw_env` behind RLCard's interface of a game; players are seats 0 to n - 1."""
+    """RLCard's game interface over `raw_env`; players are seats 0 to n - 1."""
 
     def __init__(self, allow_step_back: bool = False, **options: Any) -> None:
         self.allow_step_back = allow_step_back
@@ -39,17 +39,17 @@ class Game:
         self._before: list[tuple[FiveUpAEC, np.ndarray]] = []
 
     def init_game(self) -> tuple[dict[str, Any], int]:
-        """Deal, seeded from RLCard's generator; the state of the seat to act and its number."""
+        """Deal with a seed from RLCard's generator; return the state and number of the seat to act."""
         assert self.np_random is not None
         self.env.reset(seed=int(self.np_random.randint(2**31)))
         self.payoffs, self._before = np.zeros(self.get_num_players()), []
         return self.get_state(self.get_player_id()), self.get_player_id()
 
     def step(self, action: int) -> tuple[dict[str, Any], int]:
-        """One action of the seat to act; the next state and seat.
+        """Apply an action of the seat to act; return the next state and seat.
 
         Raises:
-            IllegalActionError: if the rules do not allow it; nothing is changed then.
+            IllegalActionError: if the action is illegal; the state is unchanged.
         """
         before = (copy.deepcopy(self.env), self.payoffs.copy()) if self.allow_step_back else None
         self.env.step(action)
@@ -59,14 +59,14 @@ class Game:
         return self.get_state(self.get_player_id()), self.get_player_id()
 
     def step_back(self) -> bool:
-        """Undo one action; False at the start of a game."""
+        """Undo one action; return False at the start of a game."""
         if not self._before:
             return False
         self.env, self.payoffs = self._before.pop()
         return True
 
     def get_state(self, player_id: int) -> dict[str, Any]:
-        """What a seat observes (see `FiveUpAEC.observe`)."""
+        """Observation of a seat (see `FiveUpAEC.observe`)."""
         return self.env.observe(self.env.possible_agents[player_id])
 
     def get_player_id(self) -> int:
@@ -88,16 +88,15 @@ class Game:
 
 
 class FiveUpRLCardEnv(Env):
-    """RLCard's `Env` over the game.
+    """RLCard's `Env` for this game.
 
-    States hold `obs` float32 [F] and `legal_actions` (ids of the seat to act; nobody else and nothing at the end has
-    any), `raw_obs` (the observation as `raw_env` gives it), `raw_legal_actions` (texts), and `action_record`. Payoffs
-    are what every seat's side got in the episode, by the option `reward`; RLCard knows no rewards before the end.
+    States contain `obs` float32 [F], `legal_actions` (ids; empty for other seats and at the end), `raw_obs` (the
+    observation of `raw_env`), `raw_legal_actions` (texts) and `action_record`. Payoffs are the episode's total rewards
+    of each seat's side; RLCard has no rewards before the end.
 
     Args:
-        config: `seed` and `allow_step_back`, and options of the game (see `EnvOptions`) under `game_...`:
-            `game_num_players`, `game_episode`. Forced draws and passes are resolved inside unless `game_draws` says
-            "explicit".
+        config: `seed`, `allow_step_back`, and options of `EnvOptions` with the prefix `game_`, such as
+            `game_num_players`. Forced draws and passes are resolved internally unless `game_draws` is "explicit".
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -127,11 +126,11 @@ class FiveUpRLCardEnv(Env):
         return np.flatnonzero(self.game.get_state(self.game.get_player_id())["action_mask"]).tolist()
 
     def get_payoffs(self) -> np.ndarray:
-        """What each seat's side got, float64 [n]."""
+        """Total reward of each seat's side, float64 [n]."""
         return self.game.payoffs.copy()
 
     def get_perfect_information(self) -> dict[str, Any]:
-        """All hands (ids of tiles as (low, high)), the boneyard, the scores and the seat to act."""
+        """All hands (tiles as (low, high)), the boneyard, the raw scores and the seat to act."""
         match = self.game.env.match
         return {
             "hands": match.hands,
@@ -143,18 +142,18 @@ class FiveUpRLCardEnv(Env):
 
 
 def make(config: Mapping[str, Any] | None = None) -> FiveUpRLCardEnv:
-    """The game by RLCard's own `rlcard.make("five-up", config)`, registered before.
+    """Register the game and return `rlcard.make("five-up", config)`.
 
     Raises:
-        TypeError: if there is no option of such a name.
-        ValueError: if an option has a wrong value.
+        TypeError: if an option does not exist.
+        ValueError: if an option has an invalid value.
     """
-    register()
+    register_rlcard_env()
     env: FiveUpRLCardEnv = rlcard.make(ENV_ID, dict(config or {}))
     return env
 
 
-def register() -> None:
-    """Let `rlcard.make` know the game; once is enough, and more do no harm."""
+def register_rlcard_env() -> None:
+    """Register the game with `rlcard.make`; repeated calls have no effect."""
     if ENV_ID not in registry.env_specs:
         registry.register(ENV_ID, f"{__name__}:{FiveUpRLCardEnv.__name__}")

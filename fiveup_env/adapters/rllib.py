@@ -1,4 +1,4 @@
-"""RLlib's standard route: a multi-agent environment that lists only the seat to act, and a module that masks.
+"""RLlib: a multi-agent environment that lists only the seat to act, and an RLModule that masks illegal actions.
 
     config = (
         PPOConfig()
@@ -7,8 +7,8 @@
         .rl_module(rl_module_spec=RLModuleSpec(module_class=MaskedPPOModule))
     )
 
-One Python object a match: for speed see `training/rllib_selfplay.py`, whose env runners play native matches in batches.
-Needs the extra `ray`.
+Each match is one Python object. `training/rllib_selfplay.py` is faster: its env runners play native matches in batches.
+Requires the extra `ray`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,18 @@ Dicts = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool]
 
 
 class FiveUpMultiAgentEnv(MultiAgentEnv):
-    """The AEC environment as RLlib has it: every step takes the action of the one seat that was listed.
+    """The AEC environment for RLlib: every step takes the action of the one seat listed.
 
-    Observations are those of `FiveUpAEC`, of the seat to act alone; at the end of an episode of all seats, with empty
-    masks. Every step brings every seat the rewards of its side (R1.2), also between its own turns: RLlib adds up what a
-    seat gets until it is listed again, so credit goes from one of its decisions to its next. An illegal action ends the
-    episode with -1 for who took it and 0 for the others, as in `fiveup_v0.env`; RLlib's own check of an environment
-    takes such.
+    Observations are those of `FiveUpAEC` for the seat to act, and at the end of an episode for all seats, with empty
+    masks. Every step returns the reward of its side to every seat (R1.2). RLlib sums them until the seat is listed
+    again, so a seat is credited from one of its decisions to the next. An illegal action ends the episode with -1 for
+    the acting seat and 0 for the others, as in `fiveup_v0.env`.
 
     Args:
-        config: options of the environment by name (see `EnvOptions`), RLlib's `env_config`; None for the defaults.
+        config: RLlib's `env_config`, options by name (see `EnvOptions`); None for the defaults.
 
     Raises:
-        TypeError, ValueError: as of `FiveUpAEC`.
+        TypeError, ValueError: see `FiveUpAEC`.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -66,15 +65,15 @@ class FiveUpMultiAgentEnv(MultiAgentEnv):
         return {agent: self.env.observe(agent)}, {agent: self.env.infos[agent]}
 
     def step(self, action_dict: Mapping[str, Any]) -> Dicts:
-        """Take the action of the seat that was listed.
+        """Apply the action of the seat to act.
 
         Raises:
-            ValueError: if it is not given, others are, or it is no number of an action.
-            RuntimeError: if no episode is going on.
+            ValueError: if it is missing, not an action id, or other seats are given.
+            RuntimeError: if no episode is in progress.
         """
         env = self.env
         if self._over:
-            raise RuntimeError("no episode is going on: call reset() first")
+            raise RuntimeError("no episode is in progress: call reset() first")
         if list(action_dict) != [env.agent_selection]:
             given = ", ".join(map(str, action_dict)) or "nobody"
             raise ValueError(f"it is {env.agent_selection} to act, not {given}")
@@ -94,7 +93,7 @@ class FiveUpMultiAgentEnv(MultiAgentEnv):
         )
 
     def _ended(self, rewards: Mapping[str, float], terminated: bool) -> Dicts:
-        """The last step of an episode, by the rules or cut off."""
+        """Result of the last step of an episode."""
         self._over = True
         seen = {agent: self.env.observe(agent) for agent in self.possible_agents}
         for observation in seen.values():
@@ -108,13 +107,13 @@ class FiveUpMultiAgentEnv(MultiAgentEnv):
 
 
 class MaskedPPOModule(DefaultPPOTorchRLModule):
-    """RLlib's own networks over the observation vector, with illegal actions out of reach.
+    """RLlib's default networks over the observation vector, with illegal actions masked.
 
     For environments whose observations have the keys `observation` (a vector) and `action_mask`.
     """
 
     def __init__(self, *, observation_space: spaces.Dict, **kwargs: Any) -> None:
-        # The networks are made for the vector; what comes in is the dictionary.
+        # the networks read the vector, the module receives the dictionary
         super().__init__(observation_space=observation_space["observation"], **kwargs)
         self.observation_space = observation_space
 
@@ -132,6 +131,6 @@ class MaskedPPOModule(DefaultPPOTorchRLModule):
         seen = batch[Columns.OBS]
         found: dict[str, Any] = forward(batch | {Columns.OBS: seen["observation"]})
         logits = found[Columns.ACTION_DIST_INPUTS]
-        # At the end of an episode nothing is legal: all logits are the same then, and none of them infinite.
+        # a finite value, because no action is legal at the end of an episode
         found[Columns.ACTION_DIST_INPUTS] = torch.where(seen["action_mask"] != 0, logits, np.float32(-1e9).item())
         return found

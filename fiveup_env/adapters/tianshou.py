@@ -1,4 +1,4 @@
-"""Tianshou's vector env over the native one, without one Python object per match."""
+"""Tianshou's vector environment over the native one, without a Python object per match."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ with library("tianshou"):
 class FiveUpTianshouEnv(BaseVectorEnv):
     """N matches of `FiveUpVectorEnv` as a Tianshou `BaseVectorEnv`, for its collectors.
 
-    Observations are a `Batch` of `obs` float32 [N, F] and `mask` bool [N, 121], the names by which Tianshou's
-    Q-learning finds masks (and `belief` with a belief). A row is a decision of the learner's side and its
-    reward is all that the side got up to its next one, so n-step returns and advantages are right as they stand. Infos
-    hold `env_id` and the `seat` that observes. Collectors reset matches that are over by themselves.
+    Observations are a `Batch` of `obs` float32 [N, F] and `mask` bool [N, 121], the names that Tianshou's Q-learning
+    expects (and `belief`, if enabled). Each row is a decision of the learner's side, and its reward covers the time
+    until the next one, so n-step returns and advantages are correct. Infos contain `env_id` and the observing `seat`.
+    Collectors reset finished matches.
 
     Args:
         num_envs: number of matches.
-        seed: of the first `reset` without one; None draws one.
-        options: see `FiveUpVectorEnv` (`autoreset_mode` is DISABLED here).
+        seed: seed of the first `reset` without one; None draws a seed.
+        options: see `FiveUpVectorEnv`; `autoreset_mode` is always DISABLED.
     """
 
     def __init__(self, num_envs: int, *, seed: int | None = None, **options: Any) -> None:
-        # Not super().__init__: that would start a worker per match.
+        # super().__init__ would start a worker per match
         self.env = FiveUpVectorEnv(num_envs, autoreset_mode=AutoresetMode.DISABLED, **options)
         self.env_num = num_envs
         self.is_async, self.is_closed = False, False
@@ -39,24 +39,24 @@ class FiveUpTianshouEnv(BaseVectorEnv):
         self._started = False
 
     def get_env_attr(self, key: str, id: int | list[int] | np.ndarray | None = None) -> list[Any]:
-        """An attribute of the matches, once for each asked for; spaces are those of one match."""
+        """Attribute of the requested matches, one item per match; spaces are those of a single match."""
         name = f"single_{key}" if key.endswith("_space") else key
         return [getattr(self.env, name)] * len(self._wrap_id(id))
 
     def set_env_attr(self, key: str, value: Any, id: int | list[int] | np.ndarray | None = None) -> None:
-        """Matches have no attributes of their own: refused."""
+        """Raise AttributeError: single matches have no attributes."""
         raise AttributeError(f"matches of the native vector env have no attribute {key!r} to set")
 
     def reset(self, env_id: int | list[int] | np.ndarray | None = None, **kwargs: Any) -> tuple[Batch, np.ndarray]:
-        """Deal these matches (all by default) anew; returns what is observed in them, and their infos.
+        """Deal a new episode in these matches (default: all); return their observations and infos.
 
         Args:
-            env_id: numbers of matches.
-            kwargs: `seed`, as `FiveUpVectorEnv.reset` takes it.
+            env_id: indices of matches.
+            kwargs: `seed`, see `FiveUpVectorEnv.reset`.
         """
         rows = np.asarray(self._wrap_id(env_id))
         chosen = np.zeros(self.env_num, np.bool_)
-        # The first reset deals all.
+        # the first reset deals all matches
         chosen[rows if self._started else slice(None)] = True
         seed = kwargs.get("seed", self._seed)
         seen, info = self.env.reset(seed=seed, options={"reset_mask": chosen})
@@ -66,17 +66,17 @@ class FiveUpTianshouEnv(BaseVectorEnv):
     def step(
         self, action: np.ndarray | None, id: int | list[int] | np.ndarray | None = None
     ) -> tuple[Batch, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """One action for every match: what is observed, rewards float32, two flags and infos, all [N].
+        """Apply one action per match; return observations, rewards float32, two flags and infos, all [N].
 
         Raises:
-            ValueError: unless there is one action for each of the N matches; they only move together.
-            IllegalActionError: if an action is illegal; no match has moved then.
+            ValueError: unless there is one action for each of the N matches.
+            IllegalActionError: if an action is illegal; no match is moved.
         """
         rows = np.asarray(self._wrap_id(id))
         if action is None or len(rows) != self.env_num or len(set(rows.tolist())) != self.env_num:
             raise ValueError(
                 f"the native vector env steps all its {self.env_num} matches together, not {len(rows)} of them: "
-                "collect a number of steps, not of episodes"
+                "collect a number of steps instead of episodes"
             )
         ordered = np.empty(self.env_num, np.int64)
         ordered[rows] = np.asarray(action)
@@ -101,5 +101,5 @@ class FiveUpTianshouEnv(BaseVectorEnv):
         return [None if seed is None else [int(s)] for s in np.broadcast_to(np.asarray(seed), self.env_num)]
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Mark the environment as closed."""
         self.is_closed = True

@@ -1,4 +1,4 @@
-"""PettingZoo wrappers for libraries that read less than the environment tells."""
+"""PettingZoo wrappers that reduce the environment to what a library can read."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pettingzoo.utils.wrappers import BaseWrapper
 
 
 class MaskInfos(BaseWrapper):
-    """Infos hold `action_mask` and nothing else.
+    """Keep only `action_mask` in the infos.
 
-    TorchRL, AgileRL and others make arrays of fixed shape of whatever is in an info; the scoring events of a step and
-    its forced actions, of which there are sometimes more and sometimes fewer, are none.
+    TorchRL, AgileRL and others convert every info value to an array of fixed shape. The lists of scoring events and of
+    forced actions have no fixed shape.
 
     >>> env = MaskInfos(fiveup_v0.env())
     """
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:
-        """Agent -> {"action_mask": int8 [121]}, writable, since torch warns of arrays that are not."""
+        """Agent -> {"action_mask": int8 [121]}, writable, because torch warns about read-only arrays."""
         return {agent: {"action_mask": info["action_mask"].copy()} for agent, info in self.env.infos.items()}

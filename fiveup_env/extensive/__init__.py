@@ -1,5 +1,4 @@
-"""The game in extensive form: chance nodes for lot, deal and draws, information states, one tree for exact methods.
+"""The game in extensive form: chance nodes for lot, deal and draws, and information states with perfect recall.
 
-Nothing here needs a library beyond the package's own. `adapters.openspiel` shows it to OpenSpiel, and
-`studies.exact_exploitability` walks it.
+`adapters.openspiel` presents it to OpenSpiel, and `studies.exact_exploitability` traverses it.
 """

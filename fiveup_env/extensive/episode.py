@@ -1,18 +1,23 @@
-"""`Episode`: a position of the game in extensive form, with chance as a player of its own.
+"""`Episode`: a position of the game in extensive form, with chance as a separate player.
 
-Chance decides the lot (R2.3, R2.5), then the deal, tile by tile, and each drawn tile when it is drawn (R3.2), so that
-the boneyard has no order before it matters. Everything else is `Match`.
+Chance decides the lot (R2.3, R2.5), then the deal tile by tile, and each drawn tile when it is drawn (R3.2), so the
+boneyard has no order before a draw. Everything else is left to `Match`.
+
+Tiles are dealt seat by seat, and to each seat in ascending order of their index, because a hand has no order. The
+probability of a tile is the share of the possible hands whose next tile it is. Dealing in any order would reach every
+deal (hand size)! ** players times, at that cost to exact methods.
 """
 
 from __future__ import annotations
 
+import math
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fiveup_env.envs.transition import TERMINATED, step_rewards
-from fiveup_env.extensive.deal_chance import Outcomes, evenly, next_tiles
 from fiveup_env.extensive.episode_kernels import deal_round, draw_next
 from fiveup_env.extensive.game_setup import Setup
 from fiveup_env.rules.actions import DRAW, describe
@@ -21,12 +26,41 @@ from fiveup_env.rules.record import BY_EXACT_HIT, MATCH_OVER, PLAYING, new_games
 from fiveup_env.rules.tiles import NUM_TILES, tile_name
 from fiveup_env.views.rewards import reward_index
 
+Outcomes = tuple[tuple[int, float], ...]
+"""Chance outcomes with their probabilities, ascending."""
+
 DRAWN = 128
-"""An event is an action, or for a draw this plus the tile."""
+"""Offset of draw events: an event is an action id, or for a draw this number plus the tile."""
+
+
+@cache
+def _shares(candidates: int, missing: int) -> tuple[float, ...]:
+    """P(the first, second, ... of the candidates is the lowest of a random set of `missing` of them)."""
+    ways = math.comb(candidates, missing)
+    return tuple(math.comb(candidates - 1 - i, missing - 1) / ways for i in range(candidates - missing + 1))
+
+
+def next_tiles(dealt: tuple[int, ...], hand_size: int, num_tiles: int) -> Outcomes:
+    """Chance outcomes of the next dealt tile.
+
+    Args:
+        dealt: tiles dealt so far, seat by seat; the last hand may be incomplete.
+        hand_size: tiles per seat.
+        num_tiles: number of tiles in play; their indices are below it.
+    """
+    held = len(dealt) % hand_size
+    lowest = dealt[-1] + 1 if held else 0
+    candidates = [tile for tile in range(lowest, num_tiles) if tile not in dealt]
+    return tuple(zip(candidates, _shares(len(candidates), hand_size - held), strict=False))
+
+
+def evenly(outcomes: tuple[int, ...]) -> Outcomes:
+    """The outcomes, all with the same probability."""
+    return tuple((outcome, 1 / len(outcomes)) for outcome in outcomes)
 
 
 class Stage(Enum):
-    """Who decides what next."""
+    """The next thing to be decided, and by whom."""
 
     LOT = "lot"  # chance: the opener
     DEAL = "deal"  # chance: a tile for a hand
@@ -36,15 +70,15 @@ class Stage(Enum):
 
 
 class Round(NamedTuple):
-    """A round as everybody at the table could write it down, had all seen everything.
+    """Full record of a round, hidden tiles included.
 
     Attributes:
         opener: seat.
-        scores: raw points per side before it.
+        scores: raw points per side before the round.
         dealt: tiles, seat by seat, ascending in each hand.
         events: see `DRAWN`.
-        shown: hands shown at the settlement as tile sets, one per seat (D5); None while the round goes on, and after
-            an exact hit.
+        shown: hands shown at the settlement as tile sets, one per seat (D5); None during the round and after an exact
+            hit.
     """
 
     opener: int
@@ -55,17 +89,17 @@ class Round(NamedTuple):
 
 
 class Episode:
-    """A position; copies are cheap and share nothing that changes.
+    """A position. Copies are cheap and share no mutable state.
 
     Attributes:
-        setup: which game.
-        stage: who decides next.
-        match: the match; while chance deals, its table is that of the round before.
+        setup: the game.
+        stage: the next decision.
+        match: the match; during a deal its table is that of the previous round.
         opener: seat that opens this round, -1 before the lot.
         dealt: tiles dealt in this round so far, seat by seat, ascending in each hand.
-        events: what happened in this round since, see `DRAWN`.
+        events: events of this round, see `DRAWN`.
         scores: raw points per side before this round.
-        past: the rounds before.
+        past: previous rounds.
     """
 
     __slots__ = ("dealt", "events", "match", "opener", "past", "scores", "setup", "stage")
@@ -97,8 +131,6 @@ class Episode:
     def __deepcopy__(self, memo: dict[int, Any]) -> Episode:
         return self.copy()
 
-    # what may come next
-
     @property
     def is_chance(self) -> bool:
         """Whether chance decides next."""
@@ -106,11 +138,11 @@ class Episode:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing can follow."""
+        """Whether the episode is over."""
         return self.stage is Stage.OVER
 
     def chance_outcomes(self) -> Outcomes:
-        """Outcomes with their probabilities: seats for the lot, tiles for deal and draw; () where chance is not due."""
+        """Seats (lot) or tiles (deal, draw) with their probabilities; () if chance does not decide next."""
         if self.stage is Stage.LOT:
             return evenly(tuple(range(self.match.num_players)))
         if self.stage is Stage.DEAL:
@@ -125,20 +157,18 @@ class Episode:
         """Ids of the legal actions of the seat to act, ascending; empty at chance nodes and at the end."""
         return self.match.legal_actions() if self.stage is Stage.PLAY else []
 
-    # what comes next
-
     def apply(self, action: int) -> None:
-        """Let the seat to act, or chance, decide.
+        """Apply an action of the seat to act, or an outcome of chance.
 
         Raises:
-            IllegalActionError: if that may not come next; nothing is changed.
+            IllegalActionError: if it is not possible here; the state is unchanged.
         """
         if self.stage is Stage.PLAY:
             self._act(action)
         elif self.stage is Stage.OVER:
-            raise IllegalActionError(f"the episode is over: nobody may {describe(action)}")
+            raise IllegalActionError(f"the episode is over: cannot {describe(action)}")
         elif action not in (possible := [outcome for outcome, _ in self.chance_outcomes()]):
-            raise IllegalActionError(f"chance may not decide {action!r} ({self.stage.value}); possible: {possible}")
+            raise IllegalActionError(f"chance cannot choose {action!r} ({self.stage.value}); possible: {possible}")
         elif self.stage is Stage.LOT:
             self._new_round(int(action))
         elif self.stage is Stage.DEAL:
@@ -148,11 +178,11 @@ class Episode:
 
     def _act(self, action: int) -> None:
         if action == DRAW and self.match._mask[DRAW]:
-            self.stage = Stage.DRAWING  # the match follows when chance has decided
+            self.stage = Stage.DRAWING  # the match plays the draw once chance has chosen the tile
             return
         self.match.play(action, deal=False)
         self.events = (*self.events, int(action))
-        self._look_for_the_end()
+        self._check_end()
 
     def _deal(self, tile: int) -> None:
         self.dealt = (*self.dealt, tile)
@@ -168,9 +198,9 @@ class Episode:
         self.match.play(DRAW, deal=False)
         self.events = (*self.events, DRAWN + tile)
         self.stage = Stage.PLAY
-        self._look_for_the_end()
+        self._check_end()
 
-    def _look_for_the_end(self) -> None:
+    def _check_end(self) -> None:
         phase = self.match._games["phase"][0]
         if phase == PLAYING:
             return
@@ -180,11 +210,9 @@ class Episode:
         self.past = (*self.past, self.round)
         self._new_round(int(self.match._games["next_opener"][0]))
 
-    # what happened
-
     @property
     def round(self) -> Round:
-        """This round so far."""
+        """The current round so far."""
         game = self.match._games[0]
         shown = None
         if game["phase"] != PLAYING and game["round_end"] != BY_EXACT_HIT:
@@ -192,7 +220,7 @@ class Episode:
         return Round(self.opener, self.scores, self.dealt, self.events, shown)
 
     def utilities(self) -> list[float]:
-        """What the episode was worth to every player; partners get the same. All zero before its end."""
+        """Utility of the episode to every player, equal for partners; all zero before the end."""
         players, sides = self.match.num_players, self.match.num_sides
         if not self.is_over:
             return [0.0] * players
@@ -204,7 +232,7 @@ class Episode:
         return [by_side[seat % sides] for seat in range(players)]
 
     def chance_text(self, outcome: int) -> str:
-        """A chance outcome for people."""
+        """Readable text of a chance outcome."""
         if self.stage is Stage.LOT:
             return f"player_{outcome} opens"
         if not 0 <= outcome < NUM_TILES:

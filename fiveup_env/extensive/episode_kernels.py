@@ -1,4 +1,4 @@
-"""What chance decides put into a record."""
+"""Kernels that write chance outcomes into a record."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fiveup_env.rules.record import start_round
 
 @entry
 def deal_round(games: np.ndarray, opener: int, hands: np.ndarray, num_tiles: int) -> None:
-    """Begin the next round with this opener and these hands (tile sets, int64 [players]).
+    """Start the next round with this opener and these hands (tile sets, int64 [players]).
 
-    The first `num_tiles` tiles are in play (R2.1); those in no hand make the boneyard, in order of their index until
-    chance decides (`draw_next`).
+    The first `num_tiles` tiles are in play (R2.1). Those in no hand form the boneyard, in order of their index until
+    `draw_next` chooses one.
     """
     game = games[0]
     start_round(game)
@@ -40,12 +40,12 @@ def deal_round(games: np.ndarray, opener: int, hands: np.ndarray, num_tiles: int
 
 @entry
 def draw_next(games: np.ndarray, tile: int) -> bool:
-    """Let `tile` be the next one drawn (R3.2); False if it is not in the boneyard."""
+    """Move `tile` to the front of the boneyard (R3.2); return False if it is not there."""
     game = games[0]
     first = int64(game.boneyard_next)
     for at in range(first, int64(game.boneyard_end)):
         if game.boneyard[at] == tile:
-            for i in range(at, first, -1):  # keeps the rest in order, so that equal states have equal records
+            for i in range(at, first, -1):  # keep the order of the rest, so that equal states have equal records
                 game.boneyard[i] = game.boneyard[i - 1]
             game.boneyard[first] = tile
             return True

@@ -1,4 +1,4 @@
-"""Which game is played, and what follows from that: bounds on its length and its utilities."""
+"""Definition of an extensive-form game, with bounds on its length and utilities."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MAX_ROUNDS = 100
 
 @dataclass(frozen=True)
 class Setup:
-    """A game with an end: a round, or a match of at most so many rounds.
+    """A finite game: one round, or a match with a maximum number of rounds.
 
     Attributes:
-        options: players, variant, episode, reward, most rounds of a match (None becomes 100), and scores at the
-            start; the other options are not looked at.
+        options: players, variant, episode, reward, maximum number of rounds of a match (None becomes 100) and starting
+            scores; other options are ignored.
         opener: seat that opens the first round; None for the lot (R2.3).
-        num_tiles: only so many tiles, the first of the set in order of their index (`rules.tiles`), are dealt; the
-            others are out of play, and everybody knows it. None for the whole set.
+        num_tiles: number of tiles in play, the first ones by index (`rules.tiles`); it is public that the others are
+            out of play. None for the whole set.
 
     Raises:
         ValueError: if a value is out of range, or utilities would not sum to zero.
@@ -40,7 +40,7 @@ class Setup:
         if self.num_tiles is not None:
             check_integer("num_tiles", self.num_tiles, variant.num_players * variant.hand_size, variant.num_tiles)
         if self.options.reward == "equity" and variant.num_sides == 3:
-            raise ValueError("reward 'equity' does not sum to zero over three players; take 'win' or 'points'")
+            raise ValueError("reward 'equity' does not sum to zero over three players; use 'win' or 'points'")
         rounds = self.options.max_rounds or (MAX_ROUNDS if self.options.episode == "match" else None)
         known = replace(self.options, max_rounds=rounds, starting_scores=self.options.scores)
         object.__setattr__(self, "options", known)
@@ -60,7 +60,7 @@ class Setup:
         opener: int | None = None,
         num_tiles: int | None = None,
     ) -> Setup:
-        """The same with the options by name; see `EnvOptions` and above."""
+        """Create a setup from options by name; see `EnvOptions` and `Setup`."""
         options = EnvOptions(
             num_players,
             episode,
@@ -75,37 +75,37 @@ class Setup:
 
     @cached_property
     def variant(self) -> Variant:
-        """Players, hand size, target and set."""
+        """Number of players, hand size, target and tile set."""
         return self.options.variant
 
     @cached_property
     def tiles(self) -> int:
-        """Number of tiles in play: those with the indices below it."""
+        """Number of tiles in play; their indices are below it."""
         return self.num_tiles or self.variant.num_tiles
 
     @property
     def boneyard_size(self) -> int:
-        """Tiles that are left to draw after a deal."""
+        """Number of tiles in the boneyard after a deal."""
         return self.tiles - self.variant.num_players * self.variant.hand_size
 
     @property
     def num_rounds(self) -> int:
-        """Most rounds that are played."""
+        """Maximum number of rounds."""
         return 1 if self.options.episode == "round" else int(self.options.max_rounds or MAX_ROUNDS)
 
     @property
     def actions_per_round(self) -> int:
-        """A bound: each tile is laid once or drawn once, and fewer passes than players stand between two placements."""
+        """Upper bound: each tile is laid and drawn at most once, with fewer passes than players between placements."""
         return min(MAX_HISTORY, self.tiles * self.variant.num_players + self.boneyard_size)
 
     @property
     def chances_per_round(self) -> int:
-        """A bound on the chance nodes of a round: the lot, every tile dealt, every tile drawn."""
+        """Upper bound of the chance nodes of a round: the lot, every dealt tile, every drawn tile."""
         return 1 + self.tiles
 
     @property
     def utilities(self) -> tuple[float, float]:
-        """Bounds on a player's utility, least and largest."""
+        """Lower and upper bound of a player's utility."""
         if self.options.reward == "win":
             return (-0.5 if self.variant.num_sides == 3 else -1.0), 1.0
         if self.options.reward == "equity":
@@ -113,6 +113,6 @@ class Setup:
         lowest = min(*self.options.scores, 0)
         if self.variant.num_players == 4:  # a partner's hand may be deducted (R7.3, D3)
             lowest -= self.num_rounds * (int(PIPS[: self.tiles].sum()) + RAW_PER_POINT)
-        # The lead at the end, and that at the start, which it is measured from.
+        # lead at the end minus lead at the start
         most = (self.variant.target * RAW_PER_POINT - lowest) + (max(self.options.scores) - lowest)
         return -most / POINTS_SCALE, most / POINTS_SCALE

@@ -1,8 +1,8 @@
-"""What a player has seen since the beginning, and never forgets: information states with perfect recall.
+"""Information states with perfect recall: everything that a seat has seen since the start of the match.
 
-They hold the scores before every round, its opener, the own dealt hand, every action, the tiles of the own draws, and
-the hands shown at settlements (D5, D6). Nothing else is visible to a seat, so two histories that look the same to it
-have the same information state; a test compares with `View`.
+They contain the scores before every round, its opener, the seat's own hand as dealt, every action, the tiles it drew,
+and the hands shown at settlements (D5, D6). A seat sees nothing else, so two histories that look the same to
+it have the same information state.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from fiveup_env.rules.tiles import NUM_TILES, tile_index, tile_name, tiles_in
 
 
 class Seen(NamedTuple):
-    """An information state, a key for dictionaries: equal if and only if the seat cannot tell the positions apart.
+    """Hashable information state, equal if and only if the seat cannot distinguish the positions.
 
     Attributes:
-        seat: who looks.
-        drawing: the seat to act is about to draw.
-        rounds: what the seat saw of every round: `dealt` is its own hand alone (empty until everything is dealt, since
-            nothing can be done about it before), and others' draws are `DRAW` without the tile.
+        seat: the observing seat.
+        drawing: whether the seat to act is about to draw.
+        rounds: the visible part of every round: `dealt` is the seat's own hand (empty until the deal is complete), and
+            draws of others are `DRAW` without the tile.
     """
 
     seat: int
@@ -35,13 +35,13 @@ class Seen(NamedTuple):
 
 
 def seen_by(episode: Episode, seat: int) -> Seen:
-    """The information state of a seat."""
+    """Information state of a seat."""
     size, players = episode.setup.variant.hand_size, episode.setup.variant.num_players
     rounds = tuple(_seen(round_, seat, size, players) for round_ in (*episode.past, episode.round))
     return Seen(seat, episode.stage is Stage.DRAWING, rounds)
 
 
-@lru_cache(maxsize=1024)  # the rounds before are asked for again and again
+@lru_cache(maxsize=1024)  # earlier rounds are requested repeatedly
 def _seen(round_: Round, seat: int, hand_size: int, num_players: int) -> Round:
     dealt = round_.dealt[seat * hand_size : (seat + 1) * hand_size]
     events, turn = [], round_.opener
@@ -53,9 +53,6 @@ def _seen(round_: Round, seat: int, hand_size: int, num_players: int) -> Round:
             turn = (turn + 1) % num_players
     hand = dealt if len(round_.dealt) == hand_size * num_players else ()
     return round_._replace(dealt=hand, events=tuple(events))
-
-
-# for people
 
 
 @cache
@@ -87,7 +84,7 @@ def _round_text(round_: Round, hands: str) -> str:
 
 
 def information_text(episode: Episode, seat: int) -> str:
-    """The information state of a seat, one line for each round; equal if and only if `seen_by` is.
+    """Information state of a seat as text, one line per round; equal if and only if `seen_by` is equal.
 
     A tile laid on an end is `[1|4]-4`, on a spinner `[1|4]+4`.
     """
@@ -98,7 +95,7 @@ def information_text(episode: Episode, seat: int) -> str:
 
 
 def full_text(episode: Episode) -> str:
-    """Everything that has happened, hidden or not, one line for each round."""
+    """Full history as text, hidden tiles included, one line per round."""
     size, players = episode.setup.variant.hand_size, episode.setup.variant.num_players
     lines = []
     for round_ in (*episode.past, episode.round):
@@ -107,20 +104,18 @@ def full_text(episode: Episode) -> str:
     return "\n".join(lines) + (", drawing" if episode.stage is Stage.DRAWING else "")
 
 
-# as a tensor
-
 EVENT_SCALE = 1 / 128
 SCORE_SCALE = 1 / 512
 
 
 class InformationTensor:
-    """The information state of a seat as numbers, laid out for one game.
+    """Tensor layout of information states, for one game.
 
     Attributes:
-        shapes: name -> shape of the pieces, in order. `player` is one-hot. `drawing` is 0 or 1. The others have a row
-            for every round: `scores` (raw points / 512) and `opener` (one-hot); `dealt` (own tiles, 0 or 1); `events`
-            (each as (1 + action) / 128 and, for own draws, (1 + tile) / 128; who acted follows from the opener); `over`
-            (0 or 1, whether hands were shown) and `shown` (those hands, by absolute seat, 0 or 1).
+        shapes: name -> shape of each piece, in order. `player` is one-hot, `drawing` 0 or 1. The others have one row
+            per round: `scores` (raw points / 512), `opener` (one-hot), `dealt` (own tiles, 0 or 1), `events`
+            ((1 + action) / 128 and, for own draws, (1 + tile) / 128), `over` (1 if hands were shown) and `shown` (those
+            hands by absolute seat, 0 or 1).
         size: length of the flat vector.
     """
 
@@ -139,7 +134,7 @@ class InformationTensor:
         self.size = sum(int(np.prod(shape)) for shape in self.shapes.values())
 
     def split(self, vector: np.ndarray) -> dict[str, np.ndarray]:
-        """The pieces of a vector [size], as views of it."""
+        """Pieces of a vector [size], as views into it."""
         pieces, at = {}, 0
         for name, shape in self.shapes.items():
             size = int(np.prod(shape))
@@ -148,7 +143,7 @@ class InformationTensor:
         return pieces
 
     def write(self, episode: Episode, seat: int, pieces: dict[str, np.ndarray]) -> None:
-        """Write the information state of a seat into pieces, float32; see `split`. All of them must be zero."""
+        """Write the information state of a seat into zeroed float32 pieces; see `split`."""
         seen = seen_by(episode, seat)
         pieces["player"][seat] = 1
         pieces["drawing"][0] = seen.drawing

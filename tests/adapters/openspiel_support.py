@@ -22,7 +22,7 @@ def decide(state: Any, rng: random.Random) -> int:
 
 
 def random_state(game: Any, seed: int, moves: int) -> Any:
-    """A state after so many random moves, and then the next one where a seat is to act (or the end)."""
+    """First state after `moves` random moves in which a seat is to act, or the end."""
     rng, state = random.Random(seed), game.new_initial_state()
     while not state.is_terminal() and (moves > 0 or state.is_chance_node()):
         state.apply_action(decide(state, rng))

@@ -1,4 +1,4 @@
-"""OpenSpiel's bots as agents, and our agents as its bots and policies."""
+"""OpenSpiel's bots as agents, and agents of this package as its bots and policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fiveup_env.adapters import openspiel  # isort: skip  (after the check that 
 
 
 def first_action(game, seat, seed, *, offset=0):
-    """A bot for the tests below: the first legal action."""
+    """Bot that chooses the first legal action."""
 
     class First(pyspiel.Bot):
         def step(self, state):
@@ -28,14 +28,14 @@ def first_action(game, seat, seed, *, offset=0):
 
 
 def cpp_ismcts(game, seat, seed):
-    """A bot that would end the interpreter."""
+    """Bot that would crash the interpreter."""
     evaluator = pyspiel.RandomRolloutEvaluator(1, 1)
     kind = pyspiel.ISMCTSFinalPolicyType.MAX_VISIT_COUNT
     return pyspiel.ISMCTSBot(1, evaluator, 1.0, 10, -1, kind, False, False)
 
 
 def no_action(game, seat, seed):
-    """A bot that does not answer."""
+    """Bot without an answer."""
 
     class Silent(pyspiel.Bot):
         def step(self, state):

@@ -39,7 +39,7 @@ def test_openspiels_random_simulations_pass_for_whole_matches(players: int) -> N
 
 
 def play_alongside(players: int, seed: int, looks: float) -> None:
-    """One random match in `Match` and in the registered game, compared at every action."""
+    """Play one random match in `Match` and in the registered game; compare after every action."""
     rng = random.Random(seed)
     match, state = Match(players, seed), openspiel.load_game(players=players).new_initial_state()
     while match.winner is None:

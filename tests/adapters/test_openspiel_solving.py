@@ -1,4 +1,4 @@
-"""Equilibria and best responses: OpenSpiel's algorithms, a linear program of our own, and `exploitability` agree."""
+"""Equilibria and best responses: OpenSpiel's algorithms, an independent linear program, and `exploitability` agree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fiveup_env.adapters import openspiel  # isort: skip  (after the check that 
 
 
 def solved(game: Any, iterations: int) -> tuple[Any, Any]:
-    """The game as a tree inside OpenSpiel, and CFR+ after so many iterations; its policy lives as long as it does."""
+    """The game as an OpenSpiel tree with a CFR+ solver; the solver must outlive its policy."""
     tree = pyspiel.convert_to_cached_tree(game)
     solver = pyspiel.CFRPlusSolver(tree)
     for _ in range(iterations):

@@ -1,4 +1,4 @@
-"""Where open-spiel is missing, one line says what to install."""
+"""If open-spiel is not installed, one line names the extra to install."""
 
 from __future__ import annotations
 

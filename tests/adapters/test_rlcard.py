@@ -9,7 +9,7 @@ pytest.importorskip("rlcard", reason="rlcard is not installed: pip install 'five
 
 import rlcard
 
-from fiveup_env.adapters.rlcard import make, register
+from fiveup_env.adapters.rlcard import make, register_rlcard_env
 from fiveup_env.envs.pettingzoo_aec import FiveUpAEC
 from fiveup_env.rules.match import IllegalActionError
 
@@ -98,5 +98,5 @@ def test_bad_input_changes_nothing() -> None:
         make({"game_nonsense": 1})
     with pytest.raises(ValueError, match="game_observation"):
         make({"game_observation": "dict"})
-    register()
+    register_rlcard_env()
     assert rlcard.make("five-up", {"seed": 1}).num_actions == 121

@@ -1,4 +1,4 @@
-"""The multi-agent environment for RLlib's standard route; needs the extra `ray`."""
+"""The multi-agent environment for RLlib; requires the extra `ray`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS = {"draws": "auto", "episode": "round", "reward": "points"}
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_it_is_the_aec_environment_with_one_seat_listed(players):
-    """Same observations, same rewards to every seat at every step, final observations of all."""
+    """Observations, rewards of every seat at every step, and final observations are equal."""
     env, other = FiveUpMultiAgentEnv({"num_players": players} | OPTIONS), FiveUpAEC(num_players=players, **OPTIONS)
     rng = np.random.default_rng(players)
     for seed in range(20):
@@ -71,7 +71,7 @@ def test_wrong_actions():
 
 
 def test_what_is_paid_between_a_seats_decisions_reaches_it():
-    """In RLlib's episodes; what comes before a seat's first decision is nobody's credit."""
+    """Credit in RLlib's episodes; rewards before a seat's first decision are dropped."""
     from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
 
     env, rng, paid = FiveUpMultiAgentEnv({"num_players": 4} | OPTIONS), np.random.default_rng(1), 0.0
@@ -102,7 +102,7 @@ def test_what_is_paid_between_a_seats_decisions_reaches_it():
 
 
 def test_rllib_trains_on_it_and_never_takes_an_illegal_action():
-    """One policy for all seats, by RLlib's own sampler and networks; losses are finite."""
+    """Train one policy for all seats with RLlib's sampler and networks; losses are finite."""
     from ray.rllib.algorithms.ppo import PPOConfig
     from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 

@@ -1,4 +1,4 @@
-"""SuperSuit's wrappers that apply, and Shimmy's conversion of the game in OpenSpiel."""
+"""SuperSuit's wrappers that apply, and Shimmy's conversion of the OpenSpiel game."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fiveup_env import fiveup_v0
 
 
 def vector(env: AECEnv) -> AECEnv:
-    """Observations without the mask, which stays in the infos: what most wrappers of SuperSuit take."""
+    """Observations without the mask, which stays in the infos; most SuperSuit wrappers require this."""
     return supersuit.observation_lambda_v0(env, lambda seen, _: seen["observation"], lambda space: space["observation"])
 
 
@@ -38,7 +38,7 @@ VECTOR: dict[str, tuple[Callable[[AECEnv], AECEnv], int]] = {
 
 
 def played(env: AECEnv) -> tuple[list[int], dict[str, float]]:
-    """A round of first legal actions; the lengths of observations, and what every seat got."""
+    """Play a round of first legal actions; return observation lengths and total rewards."""
     lengths, got = [], dict.fromkeys(env.possible_agents, 0.0)
     env.reset(seed=1)
     for agent in env.agent_iter():

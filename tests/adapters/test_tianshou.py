@@ -1,4 +1,4 @@
-"""`FiveUpTianshouEnv` is `FiveUpVectorEnv`, as Tianshou's collectors want it."""
+"""`FiveUpTianshouEnv` equals `FiveUpVectorEnv` behind Tianshou's interface."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def won(match: Match) -> float:
 
 
 def led(match: Match) -> float:
-    """Lead of player 0 in sixty-firsts of a point, as `views.rewards` has it."""
+    """Lead of player 0 in sixty-firsts of a point, as in `views.rewards`."""
     return (match.scores[0] - match.scores[1]) / 305
 
 
@@ -82,7 +82,7 @@ class SequenceForm:
             )
 
     def _constraints(self, player: int) -> csr_matrix:
-        """E or F: the first row says that the empty sequence has weight 1, then choices sum to what led there."""
+        """Matrix E or F: the empty sequence has weight 1, and choices sum to the weight of their parent."""
         entries = [(0, 0, 1.0)]
         for (here, _), column in self.sequences[player].items():
             if here >= 0:
@@ -94,7 +94,7 @@ class SequenceForm:
         return coo_matrix((values, (rows, columns)), shape).tocsr()
 
     def value(self) -> float:
-        """What player 0 gets when both play best."""
+        """Value of the game to player 0 under optimal play."""
         e, f = self._constraints(0), self._constraints(1)
         rows, columns = zip(*self.values, strict=True)
         payoffs = coo_matrix((list(self.values.values()), (rows, columns)), (e.shape[1], f.shape[1])).tocsr()

@@ -1,4 +1,4 @@
-"""Walks through the extensive form: at random, along a match, and through all of it."""
+"""Walks through the extensive form: random, along a match, and exhaustive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def decide(episode: Episode, rng: random.Random) -> int:
 
 
 def random_positions(setup: Setup, seed: int) -> Iterator[Episode]:
-    """Every position of one random episode, first and last included."""
+    """All positions of one random episode, first and last included."""
     rng, episode = random.Random(seed), Episode(setup)
     yield episode.copy()
     while not episode.is_over:
@@ -32,17 +32,17 @@ def random_positions(setup: Setup, seed: int) -> Iterator[Episode]:
 
 
 def deal_of(match: Match) -> list[int]:
-    """Chance outcomes that deal the round that a match has just begun, the lot not among them."""
+    """Chance outcomes that deal the round just started in a match, without the lot."""
     return [tile_index(tile) for hand in match.hands for tile in hand]
 
 
 def chance_of(match: Match, action: int) -> list[int]:
-    """Chance outcomes that follow an action which the match is about to take."""
+    """Chance outcomes that follow the next action of a match."""
     return [tile_index(match.boneyard[0])] if action == DRAW else []
 
 
 def all_positions(episode: Episode) -> Iterator[Episode]:
-    """The whole tree under a position, depth first."""
+    """All positions below a position, depth first."""
     yield episode
     moves = [a for a, _ in episode.chance_outcomes()] if episode.is_chance else episode.legal_actions()
     for move in moves:

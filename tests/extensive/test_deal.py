@@ -1,4 +1,4 @@
-"""Chance: every deal once, all alike (R2.1)."""
+"""Chance reaches every deal once, with equal probability (R2.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fiveup_env.extensive.deal_chance import evenly, next_tiles
+from fiveup_env.extensive.episode import evenly, next_tiles
 
 
 def deals(dealt: tuple[int, ...], size: int, players: int, tiles: int, weight: float = 1.0):

@@ -1,4 +1,4 @@
-"""Positions of the extensive form against `Match`, and what they refuse."""
+"""Positions of the extensive form agree with `Match`; illegal input is rejected."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ FIELDS = [
 
 
 def follow(match: Match, episode: Episode, rng: random.Random) -> None:
-    """Play a match at random, and the same by the episode, comparing all that the rules keep."""
+    """Play a random match and the same episode; compare the full state."""
     while True:
         new_round = match.game.num_history == 0
         if new_round:
@@ -122,7 +122,7 @@ def test_utilities_sum_to_zero_and_stay_in_bounds() -> None:
 
 
 def rounds_of_match() -> set[tuple[object, ...]]:
-    """Every way a round of the tiny game can go, from `Match` with each order of the whole set."""
+    """All rounds of the tiny game, from `Match` with every order of the tiles."""
     found = set()
     for order in itertools.permutations(TILES[:6]):
         if order[0] < order[1] and order[2] < order[3]:
@@ -161,7 +161,7 @@ def test_tiles_out_of_play_are_out() -> None:
 
 def test_what_may_not_come_next_is_refused_and_changes_nothing() -> None:
     episode = Episode(Setup.of(2, hand_size=2, max_pip=2, episode="round"))
-    with pytest.raises(IllegalActionError, match=r"chance may not decide 2 \(lot\); possible: \[0, 1\]"):
+    with pytest.raises(IllegalActionError, match=r"chance cannot choose 2 \(lot\); possible: \[0, 1\]"):
         episode.apply(2)
     for outcome in (1, 0, 3):
         episode.apply(outcome)

@@ -1,4 +1,4 @@
-"""Information states: perfect recall, nothing hidden in them, and the tensor says the same."""
+"""Information states: perfect recall, no leak, and an equivalent tensor."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEATS = (0, 1)
 
 
 def looks(episode: Episode, seat: int) -> bytes:
-    """All that a seat sees of a position: its view's record, and whether chance is due."""
+    """Everything a seat sees of a position: its view's record, and whether chance decides next."""
     view = View.of(episode.match, seat)
     return view._match._games.tobytes() + episode.stage.value.encode()
 
 
 def with_everything_seen(episode: Episode, seen: tuple[tuple[bytes, ...], ...]):
-    """Every position of the tree, with all that each seat has seen on the way, look by look."""
+    """All positions of the tree, with the sequence of observations of each seat."""
     yield episode, seen
     moves = [a for a, _ in episode.chance_outcomes()] if episode.is_chance else episode.legal_actions()
     for move in moves:
@@ -36,7 +36,7 @@ def with_everything_seen(episode: Episode, seen: tuple[tuple[bytes, ...], ...]):
 
 
 def test_a_state_is_all_that_was_seen_and_nothing_else() -> None:
-    """Perfect recall: from the state follows every look on the way. No leak: from the looks follows the state."""
+    """Perfect recall: the state determines all observations. No leak: the observations determine the state."""
     states: dict[object, set[object]] = defaultdict(set)
     histories: dict[object, set[object]] = defaultdict(set)
     for episode, seen in with_everything_seen(Episode(TINY), ((), ())):

@@ -1,6 +1,6 @@
-"""OpenSpiel: the game registered as `fiveup`, OpenSpiel's bots as agents, our agents as its bots and policies.
+"""OpenSpiel: the game `fiveup`, its bots as agents here, and agents of this package as its bots and policies.
 
-Importing this registers the game; see docs/openspiel.md.
+Importing this package registers the game; see docs/openspiel.md.
 
 >>> from fiveup_env.adapters import openspiel
 >>> game = openspiel.load_game(players=2, max_pip=2, hand_size=2, episode="round")

@@ -1,8 +1,7 @@
-"""OpenSpiel's bots as agents of this package: `openspiel:NAME` wherever an agent is named.
+"""OpenSpiel's bots as agents of this package, named `openspiel:NAME`.
 
-A bot is shown a state that agrees with what its seat sees: a world of the exact belief, drawn by the decision's key. So
-it cannot know more than its seat, whatever it looks at. It is made anew for every decision, and a state begins with the
-present round.
+A bot receives a state sampled from the exact belief of its seat, with the decision's key as seed, so it cannot know
+more than its seat. A new bot is created for every decision, and its state starts with the current round.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ with library("openspiel"):
     import pyspiel
 
 MakeBot: TypeAlias = Callable[..., Any]
-"""Called as `make(game, seat, seed, **arguments)` with a seed below 2**31; returns a bot, that is, what has `step`."""
+"""Called as `make(game, seat, seed, **arguments)` with a seed below 2**31; returns a bot, an object with `step`."""
 
 
 def _ismcts(
@@ -49,23 +48,22 @@ def _uniform_random(game: FiveUpGame, seat: int, seed: int) -> Any:
 
 BOTS: Mapping[str, tuple[MakeBot, str]] = MappingProxyType(
     {
-        "ismcts": (_ismcts, "its ISMCTS in Python: iterations, uct_c, rollouts, worlds"),
+        "ismcts": (_ismcts, "ISMCTS of OpenSpiel in Python: iterations, uct_c, rollouts, worlds"),
         "uniform_random": (_uniform_random, "a random legal action"),
     }
 )
-"""Name -> (what makes the bot, a line for people)."""
+"""Name -> (factory of the bot, description)."""
 
 
 class BotAgent(Policy):
-    """A bot of OpenSpiel's as an agent.
+    """An OpenSpiel bot as an agent.
 
     Args:
         make: see `MakeBot`.
-        arguments: passed on to it.
-        name: what tables call it.
-        episode, reward: of the game that the bot is shown. The default is the present round, worth what it changes in
-            the race to the target ("equity", for three players "points"): playouts to the end of a match are twenty
-            times as long, and tell little of the action at hand.
+        arguments: keyword arguments of `make`.
+        name: name shown in tables.
+        episode, reward: options of the bot's game. The default is the current round with reward "equity" ("points" for
+            three players), because playouts to the end of a match are twenty times as long.
     """
 
     together = 16
@@ -83,34 +81,32 @@ class BotAgent(Policy):
         self.episode, self.reward = episode, reward
 
     def choose(self, view: View, key: int) -> int:
-        """Ask a new bot about a world that agrees with the view.
+        """Let a new bot choose in a world sampled for the view.
 
         Raises:
-            AgentError: if the bot is one that would end the interpreter, or answers with no action.
+            AgentError: if the bot would crash the interpreter, or its answer is not an action id.
         """
         reward = self.reward or ("points" if view.num_players == 3 else "equity")
         state = state_of(world_of(view, key), episode=self.episode, reward=reward)
         bot = self.make(state.get_game(), view.seat, key >> 33, **self.arguments)
         if isinstance(bot, pyspiel.ISMCTSBot | pyspiel.MCTSBot):
             raise AgentError(
-                f"{type(bot).__name__} of pyspiel ends the interpreter on a Python game; take the one in Python"
+                f"{type(bot).__name__} of pyspiel crashes the interpreter on Python games; use the Python version"
             )
         answer = bot.step(state)
         if not hasattr(answer, "__index__"):
-            raise AgentError(f"bot {self.name} answered {answer!r}, not the id of an action")
+            raise AgentError(f"bot {self.name} answered {answer!r}; expected an action id")
         return int(answer)
 
 
 class PolicyAgent(Policy):
-    """A policy of OpenSpiel's as an agent, for example what CFR found; see `BotAgent` for the state it is shown.
-
-    Where a view leaves open which of its own tiles the seat drew when, that is drawn once and for all by `seed`.
+    """An OpenSpiel policy as an agent, such as a CFR solution; it receives states like those of `BotAgent`.
 
     Args:
-        policy: what has `action_probabilities(state)`, of `open_spiel.python.policy` or of pyspiel.
-        name: what tables call it.
-        episode, reward: of the game that the policy is shown.
-        seed: 0 to 2**64 - 1.
+        policy: an object with `action_probabilities(state)`, from `open_spiel.python.policy` or pyspiel.
+        name: name shown in tables.
+        episode, reward: options of the policy's game.
+        seed: 0 to 2**64 - 1, of details that a view leaves open (the order of the seat's own draws).
     """
 
     together = 64
@@ -122,7 +118,7 @@ class PolicyAgent(Policy):
         self.episode, self.reward, self.seed = episode, reward, seed
 
     def action_probabilities(self, views: Views) -> np.ndarray:
-        """Probabilities of the actions, float64 [N, 121]."""
+        """Action probabilities, float64 [N, 121]."""
         out = np.zeros((len(views), NUM_ACTIONS))
         for i in range(len(views)):
             state = state_of(world_of(views[i], self.seed), episode=self.episode, reward=self.reward)
@@ -131,19 +127,19 @@ class PolicyAgent(Policy):
         return out
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
-        """Actions drawn by the policy's probabilities, int64 [N]."""
+        """Actions sampled from the policy, int64 [N]."""
         return drawn(self.action_probabilities(views), keys)
 
 
 def make_bot_agent(name: str, **arguments: Any) -> BotAgent:
-    """The agent for `openspiel:NAME:key=value,...`.
+    """Make the agent of `openspiel:NAME:key=value,...`.
 
     Args:
-        name: one of `BOTS`, or the Python path of what makes a bot, `package.module.function`; see `MakeBot`.
-        arguments: passed on.
+        name: one of `BOTS`, or the Python path of a factory `package.module.function`; see `MakeBot`.
+        arguments: keyword arguments of the factory.
 
     Raises:
-        AgentError: if there is no such bot, or it does not take these arguments.
+        AgentError: if there is no such bot, or it does not accept these arguments.
     """
     make = BOTS[name][0] if name in BOTS else _from_path(name)
     given = ",".join(f"{key}={value}" for key, value in arguments.items())
@@ -155,7 +151,7 @@ def make_bot_agent(name: str, **arguments: Any) -> BotAgent:
         takes = ", ".join(list(signature.parameters)[3:]) or "no arguments"
         raise AgentError(f"agent {spec!r}: {error}; it takes {takes}") from None
     except ValueError:
-        pass  # no signature to look at: the call itself will tell
+        pass  # no signature: the call itself checks the arguments
     return BotAgent(make, arguments, name=spec)
 
 
@@ -165,7 +161,7 @@ def _from_path(name: str) -> MakeBot:
         raise AgentError(f"there is no bot {name!r}; bots: {', '.join(BOTS)}, or openspiel:package.module.function")
     try:
         make: Any = getattr(importlib.import_module(module), attribute)
-    except Exception as error:  # whatever that module does when it is imported
+    except Exception as error:  # importing a module can raise anything
         raise AgentError(f"agent 'openspiel:{name}': {type(error).__name__}: {error}") from error
     if not callable(make):
         raise AgentError(f"agent 'openspiel:{name}': {make!r} cannot be called to make a bot")

@@ -1,4 +1,4 @@
-"""Our agents inside OpenSpiel, and its search bot set up for this game."""
+"""Agents of this package as OpenSpiel bots and policies, and OpenSpiel's search bot set up for this game."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ with library("openspiel"):
 
 
 class AgentBot(pyspiel.Bot):
-    """One of our agents as a bot for one seat; it is given the seat's view and nothing else.
+    """An agent as a bot for one seat; it receives only the view of that seat.
 
     Args:
         agent: an agent or its name.
         player_id: the seat.
-        seed: of what the agent draws.
+        seed: seed of the agent.
 
     Raises:
-        AgentError: if there is no such agent.
+        AgentError: if the agent does not exist.
     """
 
     def __init__(self, agent: AgentSpec, player_id: int, seed: int = 0) -> None:
@@ -38,11 +38,11 @@ class AgentBot(pyspiel.Bot):
         self.restart()
 
     def restart(self) -> None:
-        """Begin a new match, with the same seed."""
+        """Start a new match with the same seed."""
         self._agent.reset(self._seed)
 
     def restart_at(self, state: FiveUpState) -> None:
-        """Begin at a state."""
+        """Start a new match at a state."""
         self.restart()
 
     def player_id(self) -> int:
@@ -50,16 +50,16 @@ class AgentBot(pyspiel.Bot):
         return self._player_id
 
     def step(self, state: FiveUpState) -> int:
-        """The action of the seat, which is to act."""
+        """Action of the seat, which must be the seat to act."""
         return int(self._agent.act(View.of(state.episode.match, self._player_id)))
 
 
 class AgentPolicy(policy.Policy):
-    """An agent as a policy of OpenSpiel's: probabilities of all legal actions, as exact methods need them.
+    """An agent as an OpenSpiel policy: probabilities of all legal actions, for exact methods.
 
     Args:
-        game: a game that `load_game` gave.
-        agent: an agent or its name; it must remember nothing (a `Policy`).
+        game: a game from `load_game`.
+        agent: a memoryless agent (`Policy`) or its name.
         samples: see `agents.action_distribution.action_probabilities`.
     """
 
@@ -68,7 +68,7 @@ class AgentPolicy(policy.Policy):
         self._agent, self._samples = make_agent(agent, game.num_players()), samples
 
     def action_probabilities(self, state: FiveUpState, player_id: int | None = None) -> dict[int, float]:
-        """Action -> probability for the seat to act."""
+        """Action -> probability, for the seat to act."""
         match = state.episode.match
         views = Views(match._games, np.array([match.turn]))
         probabilities = action_probabilities(self._agent, views, self._samples)[0]
@@ -85,17 +85,17 @@ def ismcts_bot(
     worlds: int | None = None,
     **options: Any,
 ) -> Any:
-    """OpenSpiel's ISMCTS in Python, over worlds of the exact belief; everything it draws comes from `seed`.
+    """OpenSpiel's ISMCTS in Python over worlds of the exact belief; `seed` is its only source of randomness.
 
-    The C++ bot of the same name cannot play games written in Python: it ends the interpreter.
+    The C++ bot of the same name crashes the interpreter on games written in Python.
 
     Args:
-        game: a game that `load_game` gave.
+        game: a game from `load_game`.
         seed: 0 to 2**32 - 1.
-        iterations: simulations a decision.
+        iterations: simulations per decision.
         uct_c: weight of exploration; utilities are at most 1.
-        rollouts: random playouts that value a new node.
-        worlds: at most so many different worlds a decision; None for a new one each time.
+        rollouts: random playouts per new node.
+        worlds: maximum number of distinct worlds per decision; None for a new one per simulation.
         options: further arguments of `open_spiel.python.algorithms.ismcts.ISMCTSBot`.
     """
     chance = np.random.RandomState(seed)

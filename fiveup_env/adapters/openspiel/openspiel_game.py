@@ -1,8 +1,8 @@
-"""The game and its states for OpenSpiel: thin shells around `extensive.Episode`.
+"""The game, its states and its observers for OpenSpiel: thin wrappers of `extensive.Episode`.
 
-Chance is explicit: every lot, dealt tile and drawn tile is a chance node with its outcomes and probabilities, so that
-exact methods (CFR, best response, expected returns) work, states are saved as their history, and a resampled world is
-a history too. Sampled chance would give all that up to save about 25 chance nodes a round.
+Chance is explicit: every lot, dealt tile and drawn tile is a chance node with outcomes and probabilities. So exact
+methods (CFR, best response, expected returns) work, and a state or a resampled world is its history. Sampled chance
+would save about 25 chance nodes per round and lose both.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from fiveup_env.adapters.openspiel.openspiel_observers import InformationObserver, ViewObserver
+import numpy as np
+
 from fiveup_env.belief.resample import resample
 from fiveup_env.extensive.episode import DRAWN, Episode, Stage
 from fiveup_env.extensive.game_setup import MAX_ROUNDS, Setup
-from fiveup_env.extensive.information_state import full_text
+from fiveup_env.extensive.information_state import InformationTensor, full_text, information_text
 from fiveup_env.rules.actions import ACTION_TILE, DRAW, NUM_ACTIONS, describe
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import NUM_TILES
 from fiveup_env.system.optional import library
+from fiveup_env.views.observation import observation_size, split
+from fiveup_env.views.view import View
 
 with library("openspiel"):
     import pyspiel
@@ -36,8 +39,8 @@ PARAMETERS: Mapping[str, Any] = {
     "scores": "",
     "opener": -1,
 }
-"""Parameters of the game and their defaults; `tiles` 0 is the whole set, `scores` are raw points parted by "/", and
-`opener` -1 is the lot."""
+"""Parameters of the game and their defaults. `tiles`: 0 for the whole set; `scores`: raw points separated by "/";
+`opener`: -1 for the lot."""
 
 GAME_TYPE = pyspiel.GameType(
     short_name=NAME,
@@ -59,10 +62,10 @@ GAME_TYPE = pyspiel.GameType(
 
 
 def setup_from(parameters: Mapping[str, Any]) -> Setup:
-    """The game that OpenSpiel's parameters mean.
+    """Convert OpenSpiel's parameters to a setup.
 
     Raises:
-        ValueError: naming the value that is not possible.
+        ValueError: naming the invalid value.
     """
     unknown = set(parameters) - set(PARAMETERS)
     if unknown:
@@ -88,11 +91,11 @@ def _scores(text: str) -> list[int] | None:
     try:
         return [int(score) for score in text.split("/")]
     except ValueError:
-        raise ValueError(f"scores are raw points per side parted by '/', for example 270/0, not {text!r}") from None
+        raise ValueError(f"scores must be raw points per side separated by '/', such as 270/0, not {text!r}") from None
 
 
 def parameters_of(setup: Setup) -> dict[str, Any]:
-    """The inverse of `setup_from`, without what is the default."""
+    """Parameters of a setup that differ from the defaults; the inverse of `setup_from`."""
     options, variant = setup.options, setup.variant
     every = {
         "players": variant.num_players,
@@ -110,21 +113,76 @@ def parameters_of(setup: Setup) -> dict[str, Any]:
 
 
 def load_game(**parameters: Any) -> FiveUpGame:
-    """The game with these parameters (see `PARAMETERS`), as `pyspiel.load_game("fiveup(...)")` makes it.
+    """Load the game with these parameters (see `PARAMETERS`), like `pyspiel.load_game("fiveup(...)")`.
 
     Raises:
-        ValueError: one line that names what is wrong.
+        ValueError: one line naming the invalid value.
     """
-    setup_from(parameters)  # OpenSpiel's own message would not say what is right
+    setup_from(parameters)  # with a clearer message than OpenSpiel's
     game: FiveUpGame = pyspiel.load_game(NAME, parameters)
     return game
+
+
+class InformationObserver:
+    """Observer with perfect recall: everything that a player has seen (`InformationTensor`).
+
+    Attributes:
+        tensor: float32, flat.
+        dict: its pieces by name, as views into it.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._layout = InformationTensor(setup)
+        self.tensor: np.ndarray = np.zeros(self._layout.size, np.float32)
+        self.dict = self._layout.split(self.tensor)
+
+    def set_from(self, state: FiveUpState, player: int) -> None:
+        """Write what `player` has seen up to `state`."""
+        self.tensor.fill(0)
+        self._layout.write(state.episode, player, self.dict)
+
+    def string_from(self, state: FiveUpState, player: int) -> str:
+        """The same as text, one line per round."""
+        return information_text(state.episode, player)
+
+
+class ViewObserver:
+    """Observer without recall: the package's observation by section (`views.observation`).
+
+    Attributes:
+        tensor: float32, flat: 385, 436 or 453 values for 2, 3 or 4 players.
+        dict: its sections by name, as views into it.
+    """
+
+    def __init__(self, num_players: int) -> None:
+        self.tensor: np.ndarray = np.zeros(observation_size(num_players), np.float32)
+        self.dict = split(self.tensor, num_players)
+
+    def set_from(self, state: FiveUpState, player: int) -> None:
+        """Write what `player` sees in `state`; during a deal, the table of the previous round."""
+        self.tensor[:] = View.of(state.episode.match, player).observation()
+
+    def string_from(self, state: FiveUpState, player: int) -> str:
+        """Table and own hand as text, a part of the tensor's content."""
+        return view_text(state.episode.match, player)
+
+
+def view_text(match: Match, player: int) -> str:
+    """View of a seat as a few lines of text."""
+    view = View.of(match, player)
+    layout = view.layout
+    sizes = "/".join(map(str, view.hand_sizes))
+    hand = "".join(f"[{low}|{high}]" for low, high in view.hand) or "none"
+    first = f"player_{player} of {view.num_players}, round {view.round_number}, {':'.join(map(str, view.scores))}"
+    acts = f"player_{view.turn} to act, hand {hand}, tiles held {sizes}, boneyard {view.boneyard_size}"
+    return "\n".join([f"{first}, {acts}, ends sum to {layout.end_sum}", *layout.lines()])
 
 
 class FiveUpGame(pyspiel.Game):
     """The game with one set of parameters.
 
     Attributes:
-        setup: the same as our own objects want it.
+        setup: the parameters as a `Setup`.
     """
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
@@ -142,25 +200,27 @@ class FiveUpGame(pyspiel.Game):
         super().__init__(GAME_TYPE, info, dict(params or {}))
 
     def new_initial_state(self) -> FiveUpState:
-        """A state before the first lot or deal."""
+        """State before the first lot or deal."""
         return FiveUpState(self)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> InformationObserver | ViewObserver:
-        """The observer behind observation tensors, or with perfect recall behind information-state tensors.
+        """Observer of observation tensors or, with perfect recall, of information-state tensors.
 
         Raises:
-            ValueError: if another kind is asked for.
+            ValueError: if another kind of observer is requested.
         """
         kind = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         if params:
-            raise ValueError(f"observers of {NAME} take no parameters, not {params!r}")
+            raise ValueError(f"observers of {NAME} take no parameters, got {params!r}")
         if not kind.public_info or kind.private_info != pyspiel.PrivateInfoType.SINGLE_PLAYER:
-            raise ValueError(f"observers of {NAME} show what is public together with one player's own hand")
+            raise ValueError(
+                f"observers of {NAME} support public information with single-player private information only"
+            )
         return InformationObserver(self.setup) if kind.perfect_recall else ViewObserver(self.setup.variant.num_players)
 
 
 class _Kept:
-    """A state that later ones refer to and nobody changes; copies of those refer to the same."""
+    """Reference to an immutable state, shared by copies of the states that refer to it."""
 
     def __init__(self, state: FiveUpState) -> None:
         self.state = state
@@ -173,7 +233,7 @@ class FiveUpState(pyspiel.State):
     """A position.
 
     Attributes:
-        episode: the same as an object of ours (see `extensive.Episode`); to look at, `apply_action` changes it.
+        episode: the position as an `Episode`; read-only, use `apply_action` to change it.
     """
 
     def __init__(self, game: FiveUpGame) -> None:
@@ -181,10 +241,8 @@ class FiveUpState(pyspiel.State):
         self.episode = Episode(game.setup)
         self._round_start: _Kept | None = None
 
-    # OpenSpiel's interface
-
     def current_player(self) -> int:
-        """Seat to act, or OpenSpiel's number for chance or the end."""
+        """Seat to act, or OpenSpiel's id of chance or of the end."""
         episode = self.episode
         if episode.stage is Stage.PLAY:
             return episode.match.turn
@@ -200,12 +258,12 @@ class FiveUpState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         episode = self.episode
         if not episode.dealt and episode.stage in (Stage.LOT, Stage.DEAL) and not self._knows_round_start():
-            self._round_start = None  # what is kept keeps nothing itself
+            self._round_start = None  # do not keep a chain of states
             self._round_start = _Kept(self.clone())
         episode.apply(action)
 
     def _knows_round_start(self) -> bool:
-        """Whether what is kept is the start of this very round (after a lot it stands one action back)."""
+        """Whether the stored state is the start of this round (possibly before its lot)."""
         kept = self._round_start
         return kept is not None and len(kept.state.episode.past) == len(self.episode.past)
 
@@ -217,44 +275,41 @@ class FiveUpState(pyspiel.State):
         return self.episode.is_over
 
     def returns(self) -> list[float]:
-        """Utilities of all players, zero before the end; partners get the same."""
+        """Utilities of all players, equal for partners; zero before the end."""
         return self.episode.utilities()
 
     def __str__(self) -> str:
         return full_text(self.episode)
 
-    # beyond it
-
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> FiveUpState:
-        """A state that `player_id` cannot tell from this one, by the exact belief (`resample`).
+        """Sample a state that `player_id` cannot distinguish from this one, from the exact belief (`resample`).
 
-        Hands, boneyard and the others' draws of this round are drawn anew, uniformly over all deals that agree with
-        what the player has seen; how the others choose is not modelled. Rounds that are over keep their history: what
-        was hidden in them changes nothing that follows.
+        Hands, boneyard and the others' draws of this round are resampled uniformly over all deals that agree with what
+        the player has seen. The others' choices are not modelled. Finished rounds keep their history.
 
         Args:
-            player_id: who looks.
-            probability_sampler: gives numbers in [0, 1); all chance comes from it.
+            player_id: the observing player.
+            probability_sampler: returns numbers in [0, 1), the only source of randomness.
 
         Raises:
-            ValueError: if there is no such player.
+            ValueError: if `player_id` is not a player.
         """
         episode = self.episode
         if player_id not in range(episode.match.num_players):
             raise ValueError(f"player_id must be from 0 to {episode.match.num_players - 1}, not {player_id!r}")
         kept = self._round_start
-        if kept is None or not self._knows_round_start():  # nothing of this round has happened yet
+        if kept is None or not self._knows_round_start():  # the round has not started
             return self.clone()
         state: FiveUpState = kept.state.clone()
         if state.episode.stage is Stage.LOT and episode.opener >= 0:
             state.apply_action(episode.opener)
         if len(episode.dealt) < episode.setup.variant.num_players * episode.setup.variant.hand_size:
-            return _dealt_anew(state, len(episode.dealt), probability_sampler)
-        return _play_on(state, episode, _resampled(episode, player_id, probability_sampler))
+            return _redeal(state, len(episode.dealt), probability_sampler)
+        return _replay_round(state, episode, _resampled(episode, player_id, probability_sampler))
 
 
 def _resampled(episode: Episode, seat: int, sampler: Callable[[], float]) -> Match:
-    """`resample`; while a tile is being drawn, everybody knows too that the seat to act cannot lay (R3.2)."""
+    """Resample; during a draw it is public that the seat to act cannot lay (R3.2)."""
     while True:
         seed = int(sampler() * 2**32) << 32 | int(sampler() * 2**32)
         world = resample(episode.match, seat, seed)
@@ -262,15 +317,15 @@ def _resampled(episode: Episode, seat: int, sampler: Callable[[], float]) -> Mat
             return world
 
 
-def _dealt_anew(state: FiveUpState, count: int, sampler: Callable[[], float]) -> FiveUpState:
+def _redeal(state: FiveUpState, count: int, sampler: Callable[[], float]) -> FiveUpState:
     for _ in range(count):
         outcome, _ = pyspiel.sample_action(state.chance_outcomes(), sampler())
         state.apply_action(outcome)
     return state
 
 
-def _play_on(state: FiveUpState, episode: Episode, world: Match) -> FiveUpState:
-    """Play the round of `episode` from its start, `state`, with the deal of `world`."""
+def _replay_round(state: FiveUpState, episode: Episode, world: Match) -> FiveUpState:
+    """Replay the round of `episode` from its start `state` with the deal of `world`."""
     deal, draws = dealt_and_drawn(world)
     for action in deal:
         state.apply_action(action)
@@ -281,7 +336,7 @@ def _play_on(state: FiveUpState, episode: Episode, world: Match) -> FiveUpState:
 
 
 def play_events(state: FiveUpState, events: Iterable[int], draws: Iterable[int]) -> None:
-    """Let the seats act as `events` say (a draw with or without its tile), and chance give these tiles to draws."""
+    """Apply actions and draws (with or without their tile) to a state; chance deals `draws` in order."""
     drawn = iter(draws)
     for event in events:
         if event >= DRAWN or event == DRAW:
@@ -292,7 +347,7 @@ def play_events(state: FiveUpState, events: Iterable[int], draws: Iterable[int])
 
 
 def dealt_and_drawn(match: Match) -> tuple[list[int], list[int]]:
-    """The tiles of a match's present round in the order in which chance deals them, and those drawn since."""
+    """Tiles of the current round in the order in which chance deals them, and the tiles drawn since."""
     game, history = match.game, match.history
     last = int(game.boneyard_next)
     draws = game.boneyard[last - sum(action == DRAW for _, action in history) : last].tolist()

@@ -1,4 +1,4 @@
-"""From a match, or from what one seat sees of it, to a state of the registered game."""
+"""Conversion of a match, or of a seat's view of it, to a state of the registered game."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from fiveup_env.views.view import View, Views
 
 
 def world_of(view: View, seed: int) -> Match:
-    """A match that agrees with a view, drawn uniformly from the exact belief, past draws included.
+    """Sample a match that agrees with a view, uniformly from the exact belief, past draws included.
 
-    A view does not say which of its own tiles the seat drew when; that is drawn too.
+    A view does not record when the seat drew which of its tiles; that is sampled too.
 
     Args:
-        view: what the seat sees.
-        seed: 0 to 2**64 - 1; all chance comes from it.
+        view: view of a seat.
+        seed: 0 to 2**64 - 1, the only source of randomness.
     """
     belief = Belief(view)
     world = Match.of(belief.sample(1, seed)[0])
@@ -43,28 +43,27 @@ def world_of(view: View, seed: int) -> Match:
 
 
 def state_of(match: Match, *, episode: str = "match", reward: str = "win") -> FiveUpState:
-    """The state that stands where a match stands, in a game that begins with its present round.
+    """State equivalent to a match, in a game that starts with the current round.
 
-    Rounds depend on each other by scores and opener alone (R2.5), so all that may follow is the same. What was before
-    this round is not part of it, and a placement credit that was discarded (R6.1) is told as one accepted from a lower
-    score.
+    Rounds depend on each other only through scores and opener (R2.5), so the continuations are the same. The state does
+    not contain earlier rounds, and a discarded placement credit (R6.1) appears as one accepted from a lower score.
 
     Args:
-        match: a match that goes on; the tiles drawn in this round must be known to it (`world_of` makes such a match).
-        episode, reward: of the game.
+        match: a match in progress that knows the tiles drawn in this round (see `world_of`).
+        episode, reward: options of the game.
 
     Raises:
-        ValueError: if the round is over, or it was not dealt as this variant's rounds are.
+        ValueError: if the round is over, or its deal is not one of this variant.
     """
     game = match.game
     if game.phase != PLAYING:
-        raise ValueError("the round is over: there is nothing to play")
+        raise ValueError("the round is over: it has no state to act in")
     deal, draws = dealt_and_drawn(match)
     variant = match.variant
     num_tiles = int(game.in_play).bit_length()
     whole = int(game.in_play) == (1 << num_tiles) - 1
     if not whole or len(deal) != variant.num_players * variant.hand_size:
-        raise ValueError("a round that was dealt by hand, with other sizes or tiles than the variant's, has no state")
+        raise ValueError("a round dealt by hand with other hand sizes or tiles than the variant's has no state")
     setup = Setup.of(
         variant.num_players,
         hand_size=variant.hand_size,
@@ -89,7 +88,7 @@ def _game(setup: Setup) -> FiveUpGame:
 
 
 def _scores_before(match: Match) -> list[int]:
-    """Raw scores from which this round's credits, all accepted, lead to those of now."""
+    """Raw scores from which this round's credits, all accepted, lead to the current scores."""
     events, _ = Views(match._games, np.zeros(1, np.int64)).history(MAX_HISTORY)
     scores = list(match.scores)
     for (seat, action), (_, _, end_sum) in zip(match.history, events[0].tolist(), strict=False):

@@ -13,7 +13,7 @@ from fiveup_env.views.observation import sections, split
 
 
 def credits_of(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Scores by the section `credits` of the observation: what `greedy` goes by."""
+    """Scores from the section `credits` of the observation, the criterion of `greedy`."""
     start = sum(s.size for s in sections(4)[: [s.name for s in sections(4)].index("credits")])
     scores = np.full(mask.shape, 1e9)  # illegal actions would be the best ones
     scores[mask != 0] = 0
@@ -48,5 +48,5 @@ def test_sampling_follows_the_softmax() -> None:
 
 @pytest.mark.parametrize("wrong", [np.zeros((2, 120)), np.full((2, 121), np.nan)])
 def test_what_cannot_be_played_is_refused(wrong: np.ndarray) -> None:
-    with pytest.raises(AgentError, match="policy mine gave scores"):
+    with pytest.raises(AgentError, match="policy mine returned"):
         ScoringPolicy(lambda observation, mask: wrong, name="mine").act_many(views(2), np.zeros(2, np.uint64))
