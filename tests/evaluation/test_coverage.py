@@ -26,9 +26,9 @@ TRUTH, TRUTH_SEED = 200_000, 10**6
 CASES = [("greedy", "random", 4, (50, 60)), ("greedy", "random", 3, (50, 60)), ("greedy", "random", 2, (0, 0))]
 METRICS: dict[str, Callable[[MatchUp], Estimate]] = {
     "points per deal": lambda m: m.points_per_round,
-    "points less luck": lambda m: m.points_without_luck,
+    "points without luck": lambda m: m.points_without_luck,
     "win rate": lambda m: m.win_rate,
-    "win rate less luck": lambda m: m.wins_without_luck,
+    "win rate without luck": lambda m: m.wins_without_luck,
 }
 
 
