@@ -181,40 +181,7 @@ def test_exact_hit_in_mid_round():
         oracle.start_round([[(0, 0)], [(1, 1)]], [], 0)
 
 
-# ---- domino ----
-
-DOMINO_HANDS = [[(2, 3)], [(6, 6)], [(3, 4)], [(5, 6)]]
-
-
-@pytest.mark.parametrize(("score", "accepted"), [(0, True), (275, True), (280, True), (285, False), (300, False)])
-def test_domino_is_one_event_with_the_partner_apart(score, accepted):
-    """R7.1 to R7.4, R6.1: 5 + round(12 + 11 = 23) 25 - round(7) 5 = 25.
-
-    Rounding each opponent apart gives 5 + 10 + 10 - 5 = 20, pooling the partner 5 + round(16) 15 = 20.
-    At 285 and 300 the placement's 5 alone would fit, but the event is discarded whole. The boneyard is not
-    empty (R7.0).
-    """
-    oracle, events = lead(4, DOMINO_HANDS, [(0, 0)], scores=[score, 40])
-    assert events == [Event("domino", 0, 25, accepted)]
-    assert oracle.scores == [score + 25 if accepted else score, 40]
-    assert oracle.round_end == "domino" and oracle.round_winner == 0 and oracle.moves() == []
-    assert oracle.revealed == [set(), {(6, 6)}, {(3, 4)}, {(5, 6)}]
-    if score == 280:
-        assert oracle.winner == 0 and not oracle.round_over and oracle.next_opener is None
-    else:  # also after a discarded domino the round is over and R2.5 applies
-        assert oracle.winner is None and oracle.round_over and oracle.next_opener == 0
-
-
-def test_score_below_zero():
-    """R7.3, D3, D4: 0 + round(0 + 2) 0 - round(12 + 11 = 23) 25 = -25."""
-    oracle, events = lead(4, [[(0, 1)], [(0, 0)], [(6, 6), (5, 6)], [(0, 2)]], [])
-    assert events == [Event("domino", 0, -25, True)] and oracle.scores == [-25, 0]
-
-
-def test_domino_of_net_zero_is_an_event():
-    """D4: 0 + round(0 + 2) 0 - round(2) 0 = 0."""
-    oracle, events = lead(4, [[(0, 1)], [(0, 0)], [(1, 1)], [(0, 2)]], [(6, 6)], scores=[300, 0])
-    assert events == [Event("domino", 0, 0, True)] and oracle.scores == [300, 0] and oracle.winner is None
+# ---- settlements (`tests/rules` plays its worked ones in engine and oracle) ----
 
 
 def test_domino_of_three_players():
@@ -223,13 +190,6 @@ def test_domino_of_three_players():
     assert lay(oracle, (1, 4), (1, 1), "line_b") == [Event("domino", 1, 15, True)]
     assert oracle.scores == [0, 15, 0] and oracle.next_opener == 1 and oracle.round_winner == 1
     assert oracle.turn == 1
-
-
-def test_domino_goes_before_block():
-    """D9: (5, 5) is the last tile and fits nobody: 10 + round(12) 10 = 20, a domino."""
-    oracle, events = lead(2, [[(5, 5)], [(6, 6)]], [])
-    assert events == [Event("domino", 0, 20, True)]
-    assert oracle.round_end == "domino" and oracle.next_opener == 0
 
 
 def test_next_round():
@@ -243,6 +203,32 @@ def test_next_round():
     assert oracle.play(("lead", (6, 6))) == [Event("blocked", 0, 10, True)]  # 1 against 10: 9 gives 10
     oracle.start_round([[(0, 0)], [(1, 1)]], [], 1)
     assert oracle.round_number == 3 and oracle.turn == 1
+
+
+def test_block_right_after_the_last_draw():
+    """D1: the last boneyard tile fits nowhere and nobody can lay. 1 against 5 + 9 = 14: 13 gives 15."""
+    oracle, events = lead(2, [[(6, 6), (0, 1)], [(2, 3)]], [(4, 5)])
+    assert events == [] and not oracle.round_over
+    assert oracle.moves() == [("draw",)]
+    assert oracle.play(("draw",)) == [Event("blocked", 0, 15, True)]
+    assert oracle.round_over and oracle.turn == 1 and oracle.moves() == []
+
+
+def test_no_block_if_the_last_drawn_tile_fits():
+    """R3.3: (5, 6) fits the lone (6, 6) on either line side."""
+    oracle, _ = lead(2, [[(6, 6), (0, 1)], [(2, 3)]], [(5, 6)])
+    assert oracle.play(("draw",)) == [] and not oracle.round_over
+    assert [move[3].port for move in oracle.moves()] == ["line_a", "line_b"]
+
+
+def test_no_block_if_an_unstarted_arm_fits():
+    """R4.5: an arm that counts nothing is still a place, so nothing is blocked while a 6 is left."""
+    oracle, _ = lead(2, [[(6, 6), (2, 6), (3, 3)], [(1, 6), (4, 6), (5, 5)]], [])
+    lay(oracle, (1, 6), (6, 6), "line_a")
+    assert lay(oracle, (2, 6), (6, 6), "line_b") == []  # ends 1 + 2; only (4, 6) on an arm is left
+    assert not oracle.round_over and [move[3].port for move in oracle.moves()] == ["arm_a", "arm_b"]
+    # 1 + 2 + 4 = 7; then nobody can lay: 6 against 10: 4 gives 5.
+    assert lay(oracle, (4, 6), (6, 6), "arm_a") == [Event("blocked", 0, 5, True)]
 
 
 # ---- arguments ----

@@ -1,4 +1,4 @@
-"""What the tests of the rules share: counts that fit the run, names for actions, choices of play, hand-made deals."""
+"""Shared by the tests of the rules: counts that fit the run, names of actions, choices of play, hand-made deals."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fiveup_env.rules.actions import DRAW, PASS, Lay, Lead, decode, encode
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.rules.record import TERMINAL
 from fiveup_env.rules.tiles import TILES
+from tests.oracle import Oracle
 
 PLAYERS = (2, 3, 4)
 FULL_SET = frozenset((low, high) for low in range(7) for high in range(low, 7))
@@ -41,6 +42,25 @@ def play_all(match: Match, *actions: int) -> tuple[Event, ...]:
     for action in actions:
         events = match.play(action)
     return events
+
+
+def deal_both(hands, boneyard, opener, scores=None) -> tuple[Match, Oracle]:
+    """The same first round for the engine and the oracle."""
+    match = Match.from_deal(hands, boneyard, opener, scores)
+    return match, Oracle(match.num_players, hands, list(boneyard), opener, scores)
+
+
+def lead_both(hands, boneyard, opener, tile, scores=None) -> tuple[Match, tuple[Event, ...]]:
+    """Lead a tile that ends the round, in engine and oracle, which must agree; returns the match and its events."""
+    match, oracle = deal_both(hands, boneyard, opener, scores)
+    events, theirs = match.play(lead(tile)), oracle.play(("lead", tile))
+    assert [vars(event) for event in events] == [vars(event) for event in theirs]
+    assert match.scores == tuple(oracle.scores) and match.winner == oracle.winner
+    last = match.last_round
+    assert last is not None and (last["end"], last["winner"]) == (oracle.round_end, oracle.round_winner)
+    assert [set(hand) for hand in last["hands"]] == oracle.revealed
+    assert oracle.moves() == [] and oracle.round_over == (match.winner is None)
+    return match, events
 
 
 def placement(side: int, net: int, accepted: bool = True) -> Event:

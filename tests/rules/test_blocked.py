@@ -7,7 +7,7 @@ import pytest
 
 from fiveup_env.rules.actions import DRAW, PASS
 from fiveup_env.rules.match import Match
-from tests.rules.support import blocked, lead, on_spinner, placement, play_all
+from tests.rules.support import blocked, lead, lead_both, on_spinner, placement, play_all
 
 # Pip sums and hands without a 6 that have them; no tile twice in one row of four.
 FOUR = {
@@ -24,15 +24,14 @@ def block(hands, scores=None, opener=0):
     """The opener holds (6, 6) besides its hand, leads it, and the round is blocked."""
     hands = [list(hand) for hand in hands]
     hands[opener].append((6, 6))
-    match = Match.from_deal(hands, [], opener, scores)
-    events = match.play(lead((6, 6)))
+    match, events = lead_both(hands, [], opener, (6, 6), scores)
     assert match.last_round["end"] == "blocked"
     return match, events
 
 
 @pytest.mark.parametrize("opener", range(4))
 def test_every_hand_takes_its_turn(opener):
-    """R8.1, R8.2: sums 4, 6, 20, 9, lightest first, whoever opened.
+    """R8.1, R8.2: sums 4, 6, 20, 9, lightest first, for any opener.
 
     Seat 0: 2 + 5 = 7 gives 5. Seat 1: 14 gives 15, its partner's 9 is not compared. Seat 3: 11 gives 10.
     Seat 2, the heaviest, has nobody to compare with.
@@ -100,7 +99,7 @@ def test_discarded_then_exact_then_nothing():
 
 @pytest.mark.parametrize("opener", range(3))
 def test_equal_hands_go_in_seat_order_from_seat_0(opener):
-    """R8.3, D2: 5, 5 and 9 at 300 each: both get 4, so 5, an exact hit; seat 0 is first whoever opened."""
+    """R8.3, D2: 5, 5 and 9 at 300 each: both get 4, so 5, an exact hit; seat 0 is first for any opener."""
     match, events = block([[(0, 5)], [(1, 4)], [(4, 5)]], [300, 300, 300], opener)
     assert events == (blocked(0, 5),) and match.winner == 0
     match, events = block([[(4, 5)], [(0, 5)], [(1, 4)]], [300, 300, 300], opener)
@@ -112,6 +111,28 @@ def test_the_lightest_hand_wins_the_round():
     match, events = block([[(4, 5)], [(0, 4)], [(5, 5)]])
     assert match.last_round["winner"] == 1
     assert events == (blocked(1, 10),)  # 5 + 6 = 11 gives 10; seat 0's 1 gives 0
+
+
+def test_a_lighter_hand_is_settled_before_a_lower_seat():
+    """R8.1, R8.4: sums 5, 1, 20: seat 1 gets 4 + 19 = 23, so 25, exactly; seat 0's exact 15 is too late."""
+    _, events = block([[(0, 5)], [(0, 1)], [(5, 5), (4, 4), (0, 2)]], [290, 280, 0])
+    assert events == (blocked(1, 25),)
+
+
+@pytest.mark.parametrize(
+    ("scores", "first", "second", "winner"),
+    [
+        ([0, 0, 0], True, True, None),
+        ([280, 290, 0], True, None, 0),  # R8.4: seat 1 would also hit exactly, but later
+        ([285, 290, 0], False, True, 1),  # R8.3: a discarded event does not stop the later ones
+        ([285, 295, 0], False, False, None),
+    ],
+)
+def test_order_of_the_events(scores, first, second, winner):
+    """R8.2 to R8.4: sums 1, 5, 20: seat 0 gets 4 + 19 = 23, so 25; seat 1 gets 15; the heaviest gets nothing."""
+    match, events = block([[(0, 1)], [(0, 5)], [(5, 5), (4, 4), (0, 2)]], scores)
+    assert events == (blocked(0, 25, first), *([] if second is None else [blocked(1, 15, second)]))
+    assert match.winner == winner and match.last_round["winner"] == 0
 
 
 @pytest.mark.parametrize(
@@ -164,7 +185,7 @@ def test_block_right_after_the_last_draw():
 
 
 def test_block_right_after_a_placement():
-    """D1: the last 6 goes on the last place for it; nobody is asked to pass first."""
+    """D1: the last 6 is laid on the last place for it; nobody is asked to pass first."""
     match = Match.from_deal([[(6, 6), (0, 6), (1, 1)], [(2, 3)]], [], 0)
     play_all(match, lead((6, 6)), PASS)
     # Ends 12 and 0: 12, no credit; sums 2 and 5: 3 gives 5.

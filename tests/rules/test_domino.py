@@ -4,15 +4,14 @@ import pytest
 
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Match
-from tests.rules.support import domino, lead, on_end, on_spinner, placement, play_all
+from tests.rules.support import domino, lead, lead_both, on_end, on_spinner, placement, play_all
 
 
 def go_out(hands, tile, scores=None, boneyard=((2, 2),), opener=0):
     """The opener holds `tile` alone and leads it."""
     hands = [list(hand) for hand in hands]
     hands.insert(opener, [tile])
-    match = Match.from_deal(hands, boneyard, opener, scores)
-    return match, match.play(lead(tile))
+    return lead_both(hands, list(boneyard), opener, tile, scores)
 
 
 def test_out_though_tiles_are_left_to_draw():
@@ -81,11 +80,11 @@ def test_all_opponents_are_added_first(hands, net):
 def test_partners_deduction(left, partner, right, net, opener):
     """R7.3, R7.4, D3, D4: rounded by itself and taken from the same side, also below zero."""
     hands = [None] * 4
-    hands[opener] = [(1, 2)]  # 3: no credit of its own
+    hands[opener] = [(1, 2)]  # 3: no credit
     hands[(opener + 1) % 4], hands[(opener + 2) % 4], hands[(opener + 3) % 4] = left, partner, right
-    match = Match.from_deal(hands, [(2, 2)], opener)
     side = opener % 2
-    assert match.play(lead((1, 2))) == (domino(side, net),)
+    match, events = lead_both(hands, [(2, 2)], opener, (1, 2))
+    assert events == (domino(side, net),)
     assert match.scores == ((net, 0) if side == 0 else (0, net))
     assert match.last_round["winner"] == side  # D8, whatever the net
 
@@ -137,6 +136,6 @@ def test_three_players():
 
 def test_domino_before_block():
     """D9: (5, 5) is the last tile and fits nobody's hand: a domino of 10 + (12 gives 10), not a block."""
-    match = Match.from_deal([[(5, 5)], [(6, 6)]], [], 0)
-    assert match.play(lead((5, 5))) == (domino(0, 20),)
+    match, events = lead_both([[(5, 5)], [(6, 6)]], [], 0, (5, 5))
+    assert events == (domino(0, 20),)
     assert match.last_round["end"] == "domino" and match.opener == 0
