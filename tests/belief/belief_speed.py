@@ -1,4 +1,4 @@
-"""How long the exact belief takes. ``python -m tests.belief.belief_speed [positions]`` prints a table.
+"""Time of the exact belief. ``python -m tests.belief.belief_speed [positions]`` prints a table.
 
 Positions are random: a moment in the middle of a round (20% to 80% of its actions), a seat that does not know it.
 Play is uniformly random ("random"), or such that few pip counts stay open and much is drawn ("closing"). Every time is

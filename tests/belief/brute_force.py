@@ -1,7 +1,7 @@
-"""Beliefs by trying every deal: whatever the rules, replayed from the deal, do not contradict is possible.
+"""Beliefs by trying every deal: every deal is possible that the rules, replayed from it, do not contradict.
 
 Nothing here knows of groups or levels. A deal is tried by playing the round's public history through the rules: every
-action must be legal when it is its turn, the round must go on for as long as it did, and end as it did.
+action must be legal when it is its turn, the round must last as long as it did, and end as it did.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def hidden_tiles(start, seat, own_draws):
 
 @kernel
 def slots_of(start, seat, own_draws, slots):
-    """What the hidden tiles fill, ascending: seat for each dealt tile, 4 + place for each place of the boneyard."""
+    """Slots of the hidden tiles, ascending: seat for each dealt tile, 4 + place for each place of the boneyard."""
     count = 0
     for other in range(int64(start.num_players)):
         if other != seat:
@@ -241,7 +241,7 @@ def replay(deals: np.ndarray, now: np.ndarray) -> np.ndarray:
 
 
 def deals_to_try(position: Position, seat: int) -> int:
-    """How many deals `try_all` would try."""
+    """Number of deals that `try_all` tries."""
     game = position.start[0]
     hands = [int(size) for size in game.hand_sizes[: position.num_players]]
     mine = [place for place, who, _ in draws(position) if who == seat]
@@ -271,7 +271,7 @@ def draws(position: Position) -> list[tuple[int, int, int | None]]:
 
 @dataclass
 class Found:
-    """What trying all deals found: how many agree, where every tile is in how many of them, and `keep` of them."""
+    """Result of trying all deals: the number that agree, counts of tiles by place, and `keep` of them."""
 
     count: int
     places: np.ndarray

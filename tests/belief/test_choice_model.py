@@ -1,4 +1,4 @@
-"""What choices say about worlds: the true hands of random matches weighed by hand, and the draw by likelihood."""
+"""The choice model: the true hands of random matches weighed by hand, and the draw by likelihood."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def tangled(belief: Belief) -> bool:
 
 
 def assert_same(belief: Belief, found: Found, orders: int = 1) -> None:
-    """Counts and marginals agree exactly; every deal found stands for so many orders of the boneyard."""
+    """Counts and marginals agree exactly; every deal found stands for `orders` orders of the boneyard."""
     assert found.count > 0
     assert belief.count == orders * found.count
     # place_counts / ways == places / count, without rounding
@@ -118,7 +118,7 @@ def test_early_in_the_real_game_it_agrees_with_rejection_sampling(num_players: i
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_only_what_the_seat_sees_is_read(num_players: int) -> None:
-    """A full record, the view's and one with everything hidden drawn anew give the same belief to the last bit."""
+    """A full record, the view's and one with everything hidden redrawn give the same belief to the last bit."""
     for seed in range(0, 60, 20 if JIT_DISABLED else 1):
         position = random_position(Variant(num_players), seed, seed / 60)
         seat = seed % num_players

@@ -23,7 +23,7 @@ MOST_DEALS = 20_000
 
 
 def hands_of(worlds: np.ndarray) -> Counter[Hashable]:
-    """How often each set of hands comes up."""
+    """Frequency of each set of hands."""
     return Counter(row.tobytes() for row in worlds["hands"])
 
 

@@ -33,7 +33,7 @@ def some(num_players: int, count: int, *, tiny: bool = JIT_DISABLED) -> tuple[np
 
 
 def one_by_one(games: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """What `Belief` says of every match."""
+    """Marginals of `Belief` for every match."""
     views = (View(game, int(seat)) for game, seat in zip(games, seats, strict=True))
     return np.array([Belief(view).marginals()[1:] for view in views], np.float32)
 

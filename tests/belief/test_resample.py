@@ -1,4 +1,4 @@
-"""`resample`: all that a seat cannot know is drawn anew, past draws included, and nothing that it knows changes."""
+"""`resample`: everything unknown to a seat is redrawn, past draws included, and nothing that it knows changes."""
 
 from __future__ import annotations
 

@@ -1,68 +1,9 @@
-"""The oracle against every worked position of the source, and against cases worked out on paper."""
-
-import json
-from pathlib import Path
+"""The oracle against cases worked out on paper; `tests/rules` plays the source's positions in engine and oracle."""
 
 import pytest
 
 from tests.oracle import Event, Oracle, Place, merged
 from tests.oracle.handmade import lay, lead
-
-DATA = Path(__file__).parents[1] / "data" / "worked_positions.json"
-POSITIONS = json.loads(DATA.read_text())["positions"]
-
-
-def place(item):
-    return Place(tuple(item["tile"]), item["port"])
-
-
-# ---- worked positions ----
-
-
-def laying_order(position):
-    """The opening tile (the only one never second in a join), and the joins, which are in laying order."""
-    joins = [tuple(place(item) for item in join) for join in position["joins"]]
-    newer_tiles = {newer.tile for _, newer in joins}
-    (opening,) = [tuple(tile) for tile in position["tiles"] if tuple(tile) not in newer_tiles]
-    return opening, joins
-
-
-@pytest.mark.parametrize("position", POSITIONS, ids=lambda position: "-".join(f"{a}{b}" for a, b in position["tiles"]))
-def test_worked_position(position):
-    """R3 to R5: joins, free places, contributions, end sum and credit of a position of the source."""
-    opening, joins = laying_order(position)
-    played = tuple(position["played"])
-    order = [opening] + [newer.tile for _, newer in joins]
-    assert order[-1] == played and sorted(order) == sorted(map(tuple, position["tiles"]))
-    spare = [(6, 6)] if (6, 6) not in order else [(5, 5)]  # so that laying the last tile is no domino
-    other = (0, 6)
-    waiting = (3, 3)  # keeps the boneyard non-empty: no block
-    # Two players alternate, so deal the tiles by turns.
-    oracle = Oracle(2, [order[0::2] + spare, [*order[1::2], other]], [waiting], opener=0)
-    events = oracle.play(("lead", opening))
-    for older, newer in joins:
-        move = ("lay", newer.tile, newer.port, older)
-        assert move in oracle.moves()
-        events = oracle.play(move)
-
-    assert set(map(frozenset, oracle.joins())) == set(map(frozenset, joins))
-    assert sorted((p.tile, p.port, p.pip) for p in oracle.free_places()) == sorted(
-        (tuple(item["tile"]), item["port"], item["pip"]) for item in position["free_places"]
-    )
-    assert sorted(oracle.contributions()) == sorted(
-        (tuple(item["tile"]), item["value"]) for item in position["contributions"]
-    )
-    assert oracle.end_sum() == position["end_sum"]
-    assert sorted(map(list, (t for t in oracle.layout.nodes if t[0] == t[1]))) == sorted(position["spinners"])
-    credit = position["credit_raw"]
-    assert credit == 5 * position["credit_display"]
-    side = (len(order) - 1) % 2
-    assert events == ([Event("placement", side, credit, True)] if credit else [])
-
-
-def test_there_are_eleven_worked_positions():
-    assert len(POSITIONS) == 11
-
 
 # ---- placing and moving ----
 

@@ -1,7 +1,7 @@
 """Golden hashes of whole matches: the same seed and the same choices give the same game, bit by bit.
 
     python -m tests.rules.golden            compare with tests/data/golden.json
-    python -m tests.rules.golden --write    write it anew, after a change of behaviour that is meant
+    python -m tests.rules.golden --write    write it again, after an intended change of behaviour
 
 `game` hashes what anybody can see through `Match`: it changes only with the game. `record` hashes every byte of the
 record after every step: it changes with the record's layout, too.

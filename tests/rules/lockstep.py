@@ -103,7 +103,7 @@ class Lockstep:
             assert sorted(end.value for end in counted) == sorted(value for _, value in oracle.contributions())
 
     def compare_settlement(self) -> None:
-        """How the round ended, who won it, what was shown (R8.5, D5, D8), and who opens next (R2.5)."""
+        """End, winner and shown hands of the round (R8.5, D5, D8), and the next opener (R2.5)."""
         match, oracle = self.match, self.oracle
         last = match.last_round
         assert last is not None and last["end"] == oracle.round_end

@@ -148,7 +148,7 @@ def test_turns_go_clockwise(num_players, opener):
 
 @pytest.mark.parametrize(("num_players", "seat"), SEATS)
 def test_who_goes_out_opens_the_next_round(num_players, seat):
-    """R2.5: whoever makes domino, whatever the seed would have drawn."""
+    """R2.5: the seat that makes domino, whatever the seed would have drawn."""
     for seed in range(12):
         hands = [[(0, other)] for other in range(num_players)]
         match = Match.from_deal(hands, [(5, 6)], seat, seed=seed)

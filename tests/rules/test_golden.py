@@ -24,7 +24,7 @@ def test_golden_matches(num_players):
 
 @pytest.mark.jit
 def test_golden_without_the_compiler():
-    """The same source as plain Python, in a process of its own, gives the same bits."""
+    """The same source as plain Python, in a separate process, gives the same bits."""
     result = subprocess.run(
         [sys.executable, "-m", "tests.rules.golden", "--matches", "4"],
         cwd=Path(__file__).parents[2],

@@ -133,7 +133,7 @@ def test_a_free_place_is_not_a_counted_end():
 
 
 def test_an_arm_may_branch():
-    """R4.5: (0, 0) on an arm of (4, 4) gets arms of its own, and they are legal places."""
+    """R4.5: (0, 0) on an arm of (4, 4) gets arms too, and they are legal places."""
     match, _ = after(len(STORY))
     assert on_spinner((0, 5), 0) in match.legal_actions()
     assert on_end((0, 5), 5) in match.legal_actions()

@@ -34,7 +34,7 @@ from tests.rules.support import (
     ids=["copy", "copy.copy", "deepcopy", "pickle"],
 )
 def test_duplicates_at_every_ply(num_players, duplicate):
-    """Equal to the last bit, independent, and going on alike: hands, deals to come, lots, masks, events."""
+    """Equal to the last bit, independent, with the same future: hands, later deals, lots, masks, events."""
     for match in positions(num_players, seed=5, matches=scaled(4, 0.25)):
         other = duplicate(match)
         assert other is not match and type(other) is Match
@@ -277,7 +277,7 @@ def test_repr_and_str():
 
 
 def test_history():
-    """Who did what this round: a draw keeps the turn, everything else passes it on."""
+    """Seat and action of this round: a draw keeps the turn, every other action passes it on."""
     match = Match.from_deal([[(6, 6), (0, 6), (1, 1)], [(2, 3)], [(3, 4)]], [(4, 5)], 0)
     assert match.history == ()
     play_all(match, lead((6, 6)), DRAW, PASS, PASS)

@@ -1,4 +1,4 @@
-"""R5, R6 and R9: what a placement is worth, exactly 61, and nothing but that ends a match."""
+"""R5, R6 and R9: credits, exactly 61, and nothing but that ends a match."""
 
 import pytest
 
@@ -145,7 +145,7 @@ def test_the_first_accepted_hit_wins_though_others_are_near():
 
 
 def test_no_comparison_of_scores_ends_a_match():
-    """R9.1: both at 300, the blocked round's 10 is too much for either; the match just goes on."""
+    """R9.1: both at 300, the blocked round's 10 is too much for either; the match continues."""
     match = Match.from_deal([[(6, 6), (0, 5)], [(1, 4), (5, 5)]], [], 0, [300, 290])
     assert match.play(lead((6, 6))) == (blocked(0, 10, accepted=False),)  # 15 - 5
     assert match.winner is None and match.scores == (300, 290) and match.round_number == 2

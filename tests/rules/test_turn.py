@@ -64,7 +64,7 @@ def test_drawing_stops_at_the_first_tile_that_fits():
 
 @pytest.mark.parametrize("num_players", [3, 4])
 def test_pass_when_the_boneyard_is_empty(num_players):
-    """R3.2: whoever cannot lay passes, one after the other, as long as somebody can."""
+    """R3.2: a seat that cannot lay passes, one after the other, as long as somebody can."""
     others = [[(2, 3)], [(1, 3)], [(3, 4)]][: num_players - 1]
     match = Match.from_deal([[(6, 6), (0, 6), (1, 1)], *others], [], 0)
     play_all(match, lead((6, 6)))
@@ -95,7 +95,7 @@ def test_no_block_while_the_boneyard_holds_tiles():
 
 
 def test_no_block_while_anybody_can_lay():
-    """R3.3: only seat 2 of three can go on; after its tile nobody can."""
+    """R3.3: only seat 2 of three can lay; after its tile nobody can."""
     match = Match.from_deal([[(6, 6), (1, 1)], [(2, 3)], [(5, 6), (0, 4)]], [], 0)
     assert play_all(match, lead((6, 6))) == () and match.turn == 1
     assert play_all(match, PASS) == () and match.turn == 2

@@ -1,4 +1,4 @@
-"""All worked positions of the source through `Match.from_deal`, `play` and `Match.layout`."""
+"""All worked positions of the source, in the engine and in the oracle."""
 
 import json
 from collections import Counter
@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env.rules.match import Event, Match
-from tests.rules.support import FULL_SET, PLAYERS, lead, on_end, on_spinner
+from fiveup_env.rules.match import Event
+from tests.oracle import Place
+from tests.rules.support import FULL_SET, PLAYERS, deal_both, lead, on_end, on_spinner
 
 DATA = Path(__file__).parents[1] / "data" / "worked_positions.json"
 POSITIONS = json.loads(DATA.read_text())["positions"]
@@ -49,10 +50,12 @@ def test_worked_position(position, num_players):
     # The seats lay by turns; a spare tile each, so that no placement is a domino, and a boneyard against a block.
     unused = sorted(FULL_SET - set(order), reverse=True)
     hands = [[*order[seat::num_players], unused[seat]] for seat in range(num_players)]
-    match = Match.from_deal(hands, unused[num_players:], 0)
-    events = match.play(lead(opening))
-    for older, newer in joins:
+    match, oracle = deal_both(hands, unused[num_players:], 0)
+    events, theirs = match.play(lead(opening)), oracle.play(("lead", opening))
+    for (older, newer), named in zip(joins, position["joins"], strict=True):
         events = match.play(action(older, newer))
+        place, half = (Place(tuple(item["tile"]), item["port"]) for item in named)
+        theirs = oracle.play(("lay", half.tile, half.port, place))
 
     layout = match.layout
     assert list(layout.tiles) == order and sorted(order) == sorted(map(tuple, position["tiles"]))
@@ -75,6 +78,15 @@ def test_worked_position(position, num_players):
     credit = position["credit_raw"]
     assert events == ((Event("placement", side, credit, True),) if credit else ())
     assert credit == 5 * position["credit_display"]
+
+    assert [vars(event) for event in theirs] == [vars(event) for event in events]
+    exact = [[(tuple(item["tile"]), item["port"]) for item in join] for join in position["joins"]]
+    assert set(map(frozenset, oracle.joins())) == set(map(frozenset, exact))
+    assert sorted((place.tile, place.port, place.pip) for place in oracle.free_places()) == sorted(
+        (tuple(item["tile"]), item["port"], item["pip"]) for item in position["free_places"]
+    )
+    assert sorted(oracle.contributions()) == sorted(layout.contributions)
+    assert oracle.end_sum() == position["end_sum"]
 
 
 def test_there_are_eleven():

@@ -1,4 +1,4 @@
-"""What must hold of a record at any time, recomputed from the tiles and the laid graph alone.
+"""Invariants of a record, recomputed from the tiles and the laid graph alone.
 
 Nothing here trusts what the engine keeps up step by step (ends, spinners, sums, masks): it is recounted in plain loops
 from who holds which tile, from the laying order, the parents and the ports, and compared.
@@ -41,7 +41,7 @@ INVARIANTS = (
     "the sum of the counted ends is that of the graph (R4.4, R4.5, R5.1)",
     "scores are multiples of 5 and at most the target, which the winner alone has (R5.2, R6)",
     "turn and numbers of placements and draws follow from opener and history (R2.4, R3)",
-    "the mask is what the hand and the graph allow, and never empty while the match goes on (R3.2)",
+    "the mask is what the hand and the graph allow, and never empty before the end of the match (R3.2)",
     "no block goes unnoticed (R3.3, D1)",
     "scores change by the accepted events (R6.1)",
 )
@@ -282,7 +282,7 @@ def mask_is_right(game: Game, ends: np.ndarray, spinners: np.ndarray, mask: np.n
 
 @kernel
 def is_stuck(game: Game, ends: np.ndarray, spinners: np.ndarray) -> bool:
-    """Boneyard empty and nobody can lay (R3.3): while the round goes on, BLOCK."""
+    """Boneyard empty and nobody can lay (R3.3): during a round, BLOCK."""
     if game.boneyard_next < game.boneyard_end or game.num_laid == 0:
         return False
     for action in range(LAY_DOUBLE, DRAW):

@@ -26,7 +26,7 @@ STEPS, OVER, CHECKS, ACCEPTED, DISCARDED, WHERE, WHAT = range(7)
 
 @dataclass(frozen=True)
 class Soak:
-    """What a soak came to.
+    """Result of a soak.
 
     Attributes:
         num_players: 2, 3 or 4.
@@ -83,11 +83,11 @@ def count_events(game: Game, counts: np.ndarray) -> None:
 def play_and_check(
     games: np.ndarray, steps: int, every: int, state: Any, counts: np.ndarray, scratch: np.ndarray, mask: np.ndarray
 ) -> int:
-    """At least so many steps, over all matches in turn; stops at the first broken invariant.
+    """Play at least `steps` steps, over all matches in turn; stops at the first broken invariant.
 
     Args:
         games: records; a third plays at random, a third greedily, a third one or the other at every decision.
-        every: check each match after so many of its steps.
+        every: check one step in `every`.
         counts: int64 [7], added to; WHERE and WHAT say what is broken in which match.
         scratch: int64 [SCRATCH + 4].
         mask: int8 [121].
@@ -135,7 +135,7 @@ def soak(
     every: int = 17,
     progress: Callable[[int, int], None] | None = None,
 ) -> Soak:
-    """Play at least so many steps and check one position in `every` (see `INVARIANTS`).
+    """Play at least `steps` steps and check one position in `every` (see `INVARIANTS`).
 
     Args:
         num_players: 2, 3 or 4.

@@ -1,4 +1,4 @@
-"""What a seat sees, computed in plain Python from `Match`, its layout and a memory of the public events."""
+"""Views computed in plain Python from `Match`, its layout and a memory of the public events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PORTS = ("small", "big", "line_a", "line_b", "arm_a", "arm_b")
 
 @dataclass
 class Memory:
-    """What everybody could follow this round: who did what, with what end sum after it, and what that revealed."""
+    """Public events of this round: seats and actions, the end sum after each, and what they revealed."""
 
     tiles: frozenset[tuple[int, int]]
     actions: list[tuple[int, int]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Memory:
 
 
 def play_through(match: Match, rng: random.Random, greed: float) -> Iterator[tuple[Match, Memory]]:
-    """Every state of a match with its memory, those in which a round is over and not yet followed by the next too."""
+    """Every state of a match with its memory, including rounds that are over and not yet followed by the next."""
     games = match._games.copy()
     while True:
         before = Match.of(games[0])
@@ -119,7 +119,7 @@ def seat_codes(match: Match, memory: Memory, me: int) -> dict[str, object]:
 
 
 def rows(match: Match, memory: Memory) -> np.ndarray:
-    """What every seat sees, as bare codes in the order of the table, uint8 [n, F]."""
+    """Observation of every seat, as bare codes in the order of the table, uint8 [n, F]."""
     shared, found = table_codes(match), []
     for seat in range(match.num_players):
         codes = shared | seat_codes(match, memory, seat)
@@ -179,7 +179,7 @@ def _credits(match: Match, me: int) -> list[int]:
 
 
 def laid_by(layout: Layout, action: int) -> Layout:
-    """The layout after a placement, as a graph of its own."""
+    """The layout after a placement, as a separate graph."""
     named = decode(action)
     assert isinstance(named, Lay)
     place = next(

@@ -64,7 +64,7 @@ def assert_views_alike(match, other, seat):
 
 
 def hidden(match):
-    """Whether hands are hidden: while play goes on and after an exact hit in mid-round, but not once settled (D5)."""
+    """Whether hands are hidden: during play and after an exact hit in mid-round, but not once settled (D5)."""
     return match.game.phase == PLAYING or match.game.round_end == BY_EXACT_HIT
 
 
@@ -96,7 +96,7 @@ def test_reshuffling_what_is_hidden_changes_nothing(num_players, seed):
         assert_views_alike(matches[i], others[i], seats[i])
 
 
-# ---- worlds in which the round went on as it did ----
+# ---- worlds with the same course of the round ----
 
 
 @settings(max_examples=4 * EXAMPLES)
@@ -222,7 +222,7 @@ def all_deals(num_players, tiles, hand_size):
 
 
 def information(match, seat):
-    """What the seat knows in a tiny variant: its tiles, and the public events."""
+    """The knowledge of a seat in a tiny variant: its tiles, and the public events."""
     return seat, match.opener, match.hands[seat], match.history
 
 

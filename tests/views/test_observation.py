@@ -51,7 +51,7 @@ def test_the_table(num_players):
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_units_are_powers_of_two(num_players):
-    """So a float32 value is exactly its code times its unit; flags beside a count are plain 0 or 1."""
+    """So a float32 value is exactly its code times its unit; flags next to a count are plain 0 or 1."""
     unit = units(num_players)
     assert unit.dtype == np.float32 and unit.shape == (SIZES[num_players],)
     assert set(np.frexp(unit)[0]) == {0.5}
@@ -150,7 +150,7 @@ def test_numbers_worked_out_on_paper():
 
 
 def test_masks_are_written_in_their_place():
-    """The packed stores of the mask touch its 121 bytes and nothing beside them."""
+    """The packed stores of the mask touch its 121 bytes and nothing else."""
     for match in positions(4, seed=13, matches=1):
         out = np.full((1, 140), 7, np.int8)
         masks(match._games, out, 9)

@@ -148,7 +148,7 @@ def test_ends_of_round_episodes_worked_out_on_paper():
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("max_rounds", [1, 3])
 def test_truncation(num_players, max_rounds):
-    """After so many rounds without a winner: truncated, nobody has won, the next round is not dealt."""
+    """After that many rounds without a winner: truncated, nobody has won, the next round is not dealt."""
     statuses = set()
     for match, rng in matches(num_players, "truncated", scaled(20, 0.3)):
         episode = Episode(match, "win", max_rounds=max_rounds)
@@ -195,7 +195,7 @@ def test_events_add_up_over_forced_actions():
     # (0, 5) leads: 5. Seat 1 draws (4, 4), nobody can lay: 1 against 3 + 8 = 11: 10 for side 0.
     match = Match.from_deal([[(0, 5), (0, 1)], [(1, 2)]], [(4, 4)], 0)
     episode = Episode(match, "points", auto=True, rounds=True)
-    # Seat 0's (0, 1) fits its own blank, so the round goes on until it is laid.
+    # Seat 0's (0, 1) fits its own blank, so the round continues until it is laid.
     episode.step(lead((0, 5)))
     assert [event.net for event in episode.match.events] == [5] and episode.match.turn == 0
     match = Match.from_deal([[(0, 5), (1, 1)], [(1, 2)]], [(4, 4)], 0)

@@ -18,15 +18,15 @@ def deal_of(match: Match) -> Deal:
 
 
 def hidden_tiles(match: Match, seat: int) -> list[Tile]:
-    """What `seat` cannot place: other hands, then the boneyard."""
+    """Tiles that `seat` cannot place: other hands, then the boneyard."""
     others = [tile for who, hand in enumerate(match.hands) if who != seat for tile in hand]
     return others + list(match.boneyard)
 
 
 def reshuffled(match: Match, seat: int, rng: random.Random) -> Match:
-    """All hidden tiles dealt anew to hands and boneyard of the same sizes, another seed, other tiles drawn before.
+    """Deal all hidden tiles again to hands and boneyard of the same sizes, with another seed and other past draws.
 
-    Such a world need not be possible (a seat that drew may now hold a tile that fitted); what `seat` sees is computed
+    Such a world need not be possible (a seat that drew may now hold a tile that fitted); the view of `seat` is computed
     from the record, and may not depend on any of this.
     """
     other = match.copy()
@@ -62,7 +62,7 @@ def replayed(match: Match, deal: Deal, scores: tuple[int, ...], seed: int) -> li
 def possible_world(
     match: Match, deal: Deal, scores: tuple[int, ...], seat: int, rng: random.Random, swaps: int
 ) -> tuple[list[Match], int]:
-    """A world in which the whole round went on as `seat` saw it, other hidden tiles apart.
+    """A world with the same course of the round for `seat`, but other hidden tiles.
 
     Swaps pairs of hidden tiles, one at a time, and keeps those after which the same actions are legal from the deal on.
     Returns the states of the round in that world and the number of swaps kept.
