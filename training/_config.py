@@ -1,7 +1,7 @@
-"""Reading configs: YAML files, checked by pydantic models; whatever is wrong is one line that says where.
+"""Read training configs: YAML files checked by pydantic models, with one-line errors that name file, line and key.
 
-A script declares its fields once, as models derived from `Section`, each field with a description. Unknown keys, wrong
-types and values out of range are refused.
+A config is a model derived from `Section` in which every field has a description. Unknown keys, wrong types and values
+out of range are errors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -17,17 +17,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from fiveup_env.system.training_scripts import ConfigError
 
 Place = tuple[str, ...]
-"""Where in a file: the keys (and numbers of list items) that lead there."""
+"""Path in a file: keys and indices of list items."""
 
 
 class Section(BaseModel):
-    """A config, or a part of one with keys of its own."""
+    """A config, or a nested part of one."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _no_text(value: Any) -> Any:
-    """YAML takes `1e-3` for text (it wants 1.0e-3); people do not, so it counts as a number."""
+def _number(value: Any) -> Any:
+    """Convert text such as `1e-3`, which YAML does not read as a number (it requires 1.0e-3)."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -36,8 +36,7 @@ def _no_text(value: Any) -> Any:
     return value
 
 
-Real = Annotated[float, BeforeValidator(_no_text)]
-"""A number."""
+Real = Annotated[float, BeforeValidator(_number)]
 Positive = Annotated[Real, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[Real, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[Real, Field(ge=0, le=1)]
@@ -46,16 +45,27 @@ Count = Annotated[int, Field(ge=1)]
 Model = TypeVar("Model", bound=Section)
 
 
+def with_defaults(section: type[Model], **defaults: Any) -> type[Model]:
+    """Return a subclass of the same name in which some fields have other default values."""
+    changed = type(section)(
+        section.__name__, (section,), {"__doc__": section.__doc__, "__module__": section.__module__}
+    )
+    for name, value in defaults.items():
+        changed.model_fields[name].default = value
+    changed.model_rebuild(force=True)
+    return changed
+
+
 def read_config(path: Path, model: type[Model], **changes: Any) -> Model:
-    """The config in a YAML file.
+    """Return the config in a YAML file.
 
     Args:
         path: the file.
-        model: what is expected in it.
-        changes: values for keys at the top, in place of the file's; None changes nothing.
+        model: model of the config.
+        changes: values that replace top-level keys of the file; None changes nothing.
 
     Raises:
-        ConfigError: one line with the file, the line and the key of everything that is wrong.
+        ConfigError: in one line, with file, line and key of every error.
     """
     try:
         node = yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader)
@@ -63,7 +73,7 @@ def read_config(path: Path, model: type[Model], **changes: Any) -> Model:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise ConfigError(f"{path}: a config is a list of `key: value` lines")
+        raise ConfigError(f"{path}: a config must be a list of `key: value` lines")
     lines: dict[Place, int] = {}
     for place, line in _places(node, ()):
         if place in lines:
@@ -78,7 +88,7 @@ def read_config(path: Path, model: type[Model], **changes: Any) -> Model:
 
 
 def _places(node: yaml.Node | None, above: Place) -> Iterator[tuple[Place, int]]:
-    """Every key of a YAML document with its line."""
+    """Yield every key of a YAML document with its line."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             here = (*above, str(key.value))
@@ -90,14 +100,14 @@ def _places(node: yaml.Node | None, above: Place) -> Iterator[tuple[Place, int]]
 
 
 def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> str:
-    """One pydantic error for people: line, key, what is wrong."""
+    """Return a pydantic error as text: line, key, problem."""
     place: Place = tuple(str(part) for part in problem["loc"] if part != "[key]")
     known = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
     where = f"line {known}: " if known else ": "
     if problem["type"] == "extra_forbidden":
         names = _names(model, place[:-1])
         close = difflib.get_close_matches(place[-1], names, 1)
-        instead = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(names)}"
+        instead = f"did you mean {close[0]!r}?" if close else f"keys: {', '.join(names)}"
         return f"{where}there is no key {_dotted(place)!r}, {instead}"
     if problem["type"] == "missing":
         return f"{where}the key {_dotted(place)!r} is missing"
@@ -110,11 +120,12 @@ def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> s
 
 
 def _names(model: type[Section], place: Place) -> list[str]:
-    """The keys that a section has."""
+    """Return the keys of a section; `place` may lead through lists of sections and optional ones."""
     for part in place:
-        inner = model.model_fields[part].annotation
-        assert isinstance(inner, type) and issubclass(inner, Section)
-        model = inner
+        if not part.isdigit():
+            annotation = model.model_fields[part].annotation
+            kinds = get_args(annotation) or (annotation,)
+            model = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section))
     return list(model.model_fields)
 
 

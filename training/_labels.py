@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 import torch
 from pydantic import Field
 
+from fiveup_env.agents.network.torch_network import PolicyNetwork
 from fiveup_env.views.observation import units
 
 from ._config import Count, NotNegative, Positive, Section
-from ._network import PolicyNetwork
 from ._positions import Positions
 
 

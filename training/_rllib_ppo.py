@@ -1,7 +1,4 @@
-"""RLlib's PPO with our way of sampling, and its config.
-
-Everything between two iterations can be kept in one file, see `SelfPlayPPO.to_checkpoint`.
-"""
+"""RLlib's PPO with our sampling, its config and its checkpoints."""
 
 from __future__ import annotations
 
@@ -18,13 +15,14 @@ from ray.rllib.core import DEFAULT_MODULE_ID
 from ray.rllib.policy.sample_batch import MultiAgentBatch
 from ray.rllib.utils.metrics import LEARNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
-from ._network import PolicyNetwork
+from fiveup_env.agents.network.torch_network import PolicyNetwork
+
 from ._rllib_team import LEAGUE, TeamRunner, module_spec, unpacked
 from ._rollout import Clock
 
 
 def algorithm_config(config: Any) -> PPOConfig:
-    """RLlib's config of a run; `config` is the script's."""
+    """Return RLlib's config for the config of a run."""
     ppo, end = config.ppo, config.decisions
     spec = module_spec(config)
     return (
@@ -56,30 +54,30 @@ def algorithm_config(config: Any) -> PPOConfig:
 
 
 class SelfPlayPPO(PPO):
-    """RLlib's PPO, fed with decisions that env runners have judged already.
+    """RLlib's PPO on decisions that the env runners have already judged.
 
     Attributes:
-        decisions: learned from so far.
-        number: of the iteration.
-        figures: of the last iteration, see the script's table.
+        decisions: number learned from so far.
+        number: number of the iteration.
+        figures: metrics of the last iteration (see the script).
     """
 
     decisions, number, figures = 0, 0, {}
 
     @property
     def run(self) -> Any:
-        """The script's config."""
+        """Config of the run."""
         run: Any = self.config.env_config["run"]
         return run
 
     @property
     def network(self) -> PolicyNetwork:
-        """The policy as of the last update."""
+        """The network after the last update."""
         network: PolicyNetwork = self.env_runner.module.network
         return network
 
     def training_step(self) -> None:
-        """One iteration: league, decisions from all env runners that live, update, new weights for them."""
+        """Run one iteration: snapshots, decisions from all live env runners, update, new weights for the runners."""
         began, clock, group = time.perf_counter(), Clock(), self.env_runner_group
         if self.number % self.run.snapshots.every == 0:
             league = ray.put(self.env_runner.take_snapshot())
@@ -104,13 +102,10 @@ class SelfPlayPPO(PPO):
         self.decisions += count
         self.figures |= mean_figures([figures for _, _, figures in found])
         seconds = time.perf_counter() - began
-        phases = clock.read()
-        phases["rest"] = seconds - sum(phases.values())
-        self.figures |= {f"speed/share_{phase}": spent / seconds for phase, spent in phases.items()}
-        self.figures["speed/samples"] = count / seconds
+        self.figures |= clock.shares(seconds) | {"speed/samples": count / seconds}
 
     def _learn(self, fragments: list[dict[str, np.ndarray]], count: int) -> dict[str, float]:
-        """Update on all decisions, in an order that the seed decides; returns figures."""
+        """Update on all decisions, in an order that depends on the seed; returns metrics."""
         ppo = self.run.ppo
         order = np.random.default_rng((self.run.seed, self.number)).permutation(count)
         batch = unpacked(fragments, self.run.players, order, ppo.normalize_advantages)
@@ -135,10 +130,8 @@ class SelfPlayPPO(PPO):
         peek = self.metrics.peek
         return {ours: float(peek((LEARNER_RESULTS, DEFAULT_MODULE_ID, theirs))) for ours, theirs in names.items()}
 
-    # checkpoints: the script's own, one file that is whole or not there and from which no code is run
-
     def to_checkpoint(self) -> dict[str, Any]:
-        """All that the rest of the run depends on."""
+        """Return everything that the rest of the run depends on, as tensors, numbers, text and dictionaries."""
         learner = self.learner_group.get_state()["learner"]
         runners = self.env_runner_group.foreach_env_runner("checkpoint", local_env_runner=False)
         return {
@@ -149,7 +142,7 @@ class SelfPlayPPO(PPO):
         }
 
     def from_checkpoint(self, state: dict[str, Any]) -> None:
-        """Go on from what `to_checkpoint` gave."""
+        """Continue from a checkpoint."""
         vars(self).update(state["progress"])
         group, decisions = self.env_runner_group, self.decisions
         self.learner_group.set_state({"learner": as_arrays(state["learner"])})
@@ -168,7 +161,7 @@ class SelfPlayPPO(PPO):
 
 
 def mean_figures(all_figures: list[dict[str, float]]) -> dict[str, float]:
-    """Means over env runners; one may lack what did not happen in its matches."""
+    """Return the means over env runners; a metric may be missing from some."""
     sums: dict[str, list[float]] = defaultdict(list)
     for figures in all_figures:
         for name, value in figures.items():
@@ -177,12 +170,12 @@ def mean_figures(all_figures: list[dict[str, float]]) -> dict[str, float]:
 
 
 def as_tensors(state: Any) -> Any:
-    """Arrays in nested dictionaries and lists as tensors, which a checkpoint may hold."""
+    """Convert arrays in nested dictionaries and lists to tensors, which a checkpoint may hold."""
     return _converted(state, np.ndarray | np.generic, lambda array: torch.from_numpy(np.array(array)))
 
 
 def as_arrays(state: Any) -> Any:
-    """The way back."""
+    """Convert tensors in nested dictionaries and lists to arrays."""
     return _converted(state, torch.Tensor, lambda tensor: tensor.numpy())
 
 

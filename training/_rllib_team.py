@@ -1,7 +1,7 @@
-"""RLlib's side of self-play: the module for all seats, and the env runner over native matches.
+"""Module and env runner of RLlib for self-play.
 
-An env runner plays many matches in one `SelfPlayVectorEnv` and judges its own decisions (`_rollout`, `_credit`), so
-that what travels to the learner is one table of decisions with their advantages, half a kilobyte each, and no episodes.
+An env runner plays many matches in one `SelfPlayVectorEnv` and judges its own decisions (`_rollout`, `_credit`). It
+sends a table of decisions with their advantages to the learner, half a kilobyte each, instead of episodes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from ray.rllib.policy.sample_batch import SampleBatch
 from ray.rllib.utils.checkpoints import Checkpointable
 from ray.rllib.utils.metrics import WEIGHTS_SEQ_NO
 
+from fiveup_env.agents.network.torch_network import PolicyNetwork
 from fiveup_env.envs.env_options import EnvOptions, action_space, observation_space
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.views.observation import units
 
 from ._mix import Mix, Seen
-from ._network import PolicyNetwork, masked, sample_actions
+from ._network import masked, sample_actions
 from ._rollout import Clock, Rollout, self_play_matches
 from ._standing import Standing
 
@@ -36,18 +37,18 @@ Fragment = dict[str, np.ndarray]
 
 
 class TeamModule(DefaultPPOTorchRLModule):
-    """The policy of every seat: our network, with illegal actions out of reach wherever RLlib looks at its logits."""
+    """Policy of all seats: our network, with illegal actions masked in the logits that RLlib reads."""
 
     def setup(self) -> None:
-        """Make the network; RLlib's catalog is not asked."""
+        """Create the network without RLlib's catalog."""
         self.network = PolicyNetwork(**self.model_config["network"])
 
     def get_initial_state(self) -> dict[str, Any]:
-        """It remembers nothing."""
+        """Return no state: the policy is memoryless."""
         return {}
 
     def get_non_inference_attributes(self) -> list[str]:
-        """Nothing is left out on env runners: they need values, because they judge their decisions themselves."""
+        """Return no attributes: env runners judge their decisions, so they need the values too."""
         return []
 
     def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
@@ -58,13 +59,13 @@ class TeamModule(DefaultPPOTorchRLModule):
     _forward_train = _forward
 
     def compute_values(self, batch: dict[str, Any], embeddings: torch.Tensor | None = None) -> torch.Tensor:
-        """Values float [N]; what `_forward` found is taken where it is at hand."""
+        """Return values float [N], from `embeddings` if `_forward` has been called."""
         value: torch.Tensor = self._forward(batch)[Columns.EMBEDDINGS] if embeddings is None else embeddings
         return value
 
 
 def module_spec(config: Any) -> RLModuleSpec:
-    """What RLlib makes the module from; `config` is the script's."""
+    """Return RLlib's specification of the module for the config of a run."""
     sizes = config.network
     network = {"width": sizes.width, "blocks": sizes.blocks, "placements": sizes.placements}
     options = EnvOptions(num_players=config.players)
@@ -77,21 +78,20 @@ def module_spec(config: Any) -> RLModuleSpec:
 
 
 class TeamRunner(EnvRunner, Checkpointable):
-    """Plays many native matches and returns decisions that are judged already.
+    """Env runner that plays many native matches and returns judged decisions.
 
-    The runner of index 0 lives with the algorithm and plays nothing: it keeps the weights and the league, from which
-    those that died are brought up to date.
+    The runner with index 0 lives in the process of the algorithm and does not play: it keeps the weights and the league
+    for restarted runners.
 
     Args:
-        config: RLlib's; under `env_config["run"]` stands the script's.
+        config: RLlib's config, with the config of the run under `env_config["run"]`.
     """
 
     def __init__(self, *, config: Any, **kwargs: Any) -> None:
         super().__init__(config=config, **kwargs)
         self.run = run = self.config.env_config["run"]
         self.number, self._weights_seq_no = 0, 0
-        past = run.snapshots
-        self.mix = Mix(run.opponents, run.matches, run.players, past.keep, past.at_once, run.seed)
+        self.mix = Mix(run)
         self.generator = torch.Generator()
         self.make_module()
         self.rollout: Rollout | None = None
@@ -100,35 +100,33 @@ class TeamRunner(EnvRunner, Checkpointable):
             self.make_env()
 
     def make_env(self) -> None:
-        """All matches of this runner; they are dealt when they are first played."""
+        """Create all matches of this runner; they are dealt when they are first played."""
         self.env = self_play_matches(self.run, belief=False)
         self.rollout = Rollout(self.env, self.run.ppo.steps, self.mix, Standing(self.env, self.run.reward))
         self._dealt, self._scale = False, (1 / units(self.run.players)).astype(np.float32)
 
     def make_module(self) -> None:
-        """The module, with weights that the learner's replace."""
+        """Create the module; the learner's weights replace its own."""
         self.module = module_spec(self.run).build()
 
     def assert_healthy(self) -> None:
-        """Nothing is missing."""
+        """Check that there is a module."""
         assert self.module is not None
 
     def get_spaces(self) -> dict[str, Any]:
-        """The spaces of one decision."""
+        """Return the spaces of one decision."""
         return {DEFAULT_MODULE_ID: (self.module.observation_space, self.module.action_space)}
 
-    # playing
-
     def sample(self, *, number: int = 0, **kwargs: Any) -> tuple[int, Fragment, dict[str, float]]:
-        """Play on, and judge.
+        """Continue all matches for one iteration, and judge the decisions.
 
         Args:
-            number: of the iteration; with the runner's own it decides the deals of a runner that begins.
+            number: number of the iteration; with the runner's index it sets the deals of a runner that starts.
 
         Returns:
-            the runner's index, the decisions (see `packed`), and figures (see the script's table).
+            the runner's index, the decisions (see `packed`) and metrics (see the script).
         """
-        assert self.rollout is not None, "the runner beside the algorithm has no matches"
+        assert self.rollout is not None, "the runner of the algorithm has no matches"
         if not self._dealt:
             seeds = np.random.SeedSequence((self.run.seed, self.worker_index, number)).generate_state(2, np.uint64)
             self.rollout.begin(int(seeds[0]))
@@ -148,23 +146,21 @@ class TeamRunner(EnvRunner, Checkpointable):
         return action, log_prob, found[Columns.EMBEDDINGS].float()
 
     def get_metrics(self) -> Any:
-        """RLlib's own metrics; ours come with the decisions."""
+        """Return RLlib's own metrics; `sample` returns ours."""
         return self.metrics.reduce()
 
     def take_snapshot(self) -> dict[str, Any]:
-        """Add the policy as it is now to the league; returns the league for the other runners."""
+        """Add the current policy to the league; returns the league for the other runners."""
         self.mix.take_snapshot(self.module.network)
         return {LEAGUE: self.mix.state()}
 
-    # states: RLlib hands weights around by these
-
     def get_state(self, components: Any = None, *, not_components: Any = None, **kwargs: Any) -> dict[str, Any]:
-        """Weights and league; matches are not part of it, see `checkpoint`."""
+        """Return weights and league, without the matches (see `checkpoint`)."""
         weights = {DEFAULT_MODULE_ID: self.module.get_state()}
         return {COMPONENT_RL_MODULE: weights, WEIGHTS_SEQ_NO: self._weights_seq_no, LEAGUE: self.mix.state()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Take over whatever is given of what `get_state` gives."""
+        """Set the given parts of the state."""
         if COMPONENT_RL_MODULE in state:
             weights = state[COMPONENT_RL_MODULE]
             weights = ray.get(weights) if isinstance(weights, ray.ObjectRef) else weights
@@ -174,17 +170,17 @@ class TeamRunner(EnvRunner, Checkpointable):
             self.mix.set_state(state[LEAGUE], self.module.network)
 
     def get_ctor_args_and_kwargs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """What another one like this is made from."""
+        """Return the arguments for another runner like this."""
         return (), {"config": self.config}
 
     def checkpoint(self) -> dict[str, Any] | None:
-        """Matches, open decisions and random state; None if nothing is dealt yet."""
+        """Return matches, open decisions and random state; None before the first deal."""
         if self.rollout is None or not self._dealt:
             return None
         return {"rollout": self.rollout.checkpoint(), "random": self.generator.get_state(), "index": self.worker_index}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` gave."""
+        """Continue from a checkpoint."""
         assert self.rollout is not None
         self.rollout.restore(state["rollout"])
         self.generator.set_state(state["random"])
@@ -192,10 +188,10 @@ class TeamRunner(EnvRunner, Checkpointable):
 
 
 def packed(rollout: Rollout, scale: np.ndarray) -> Fragment:
-    """The decisions to learn from, as small as they get without losing a bit; M of them.
+    """Return the M decisions to learn from, in a compact lossless form.
 
     Returns:
-        `codes` uint8 [M, F], the observation in counts; `mask` uint8 [M, 16], a bit for each action; `action` uint8,
+        `codes` uint8 [M, F], the observation as codes; `mask` uint8 [M, 16], one bit per action; `action` uint8,
         `log_prob`, `advantage` and `target` (of the value) float32, all [M].
     """
     chosen = rollout.judged
@@ -212,13 +208,13 @@ def packed(rollout: Rollout, scale: np.ndarray) -> Fragment:
 
 
 def unpacked(fragments: list[Fragment], num_players: int, order: np.ndarray, normalize: bool) -> SampleBatch:
-    """Decisions of all runners as RLlib's learner wants them.
+    """Return the decisions of all runners in the form of RLlib's learner.
 
     Args:
         fragments: see `packed`.
         num_players: 2, 3 or 4.
-        order: int64 [M], which decision comes where.
-        normalize: advantages to mean 0 and deviation 1.
+        order: int64 [M], permutation of the decisions.
+        normalize: whether advantages are scaled to mean 0 and deviation 1.
     """
     joined = {name: np.concatenate([fragment[name] for fragment in fragments])[order] for name in fragments[0]}
     advantage = joined["advantage"]
@@ -235,7 +231,7 @@ def unpacked(fragments: list[Fragment], num_players: int, order: np.ndarray, nor
             Columns.ACTION_LOGP: joined["log_prob"],
             Postprocessing.ADVANTAGES: advantage,
             Postprocessing.VALUE_TARGETS: joined["target"],
-            # PPO's loss wants these and uses them for its KL penalty alone, which is off.
+            # Required by PPO's loss, but used only in its KL penalty, which is off.
             Columns.ACTION_DIST_INPUTS: np.zeros((len(order), 1), np.float32),
         }
     )

@@ -1,7 +1,7 @@
-"""Collecting decisions: T steps of N matches into buffers that the env writes to itself, and what is open at their end.
+"""Collection of decisions: T steps of N matches, in buffers that the env writes directly.
 
-A slot of time holds one decision of every match. In front of the T slots of an iteration are S more, one per side, for
-the decisions of the last iteration whose outcome was still open then (see `_credit`).
+A slot holds one decision of every match. Before the T slots of an iteration are S more slots, one per side, for open
+decisions of the previous iteration (see `_credit`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ._mix import SELF, Mix, Seen
 from ._standing import TABLE, Standing
 
 Act = Callable[[Seen, "torch.Tensor | None"], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]
-"""What the policy sees of N decisions, global state [N, G] or None -> actions, log-probabilities, values, all [N]."""
+"""(Inputs of N decisions, global state [N, G] or None) -> actions, log-probabilities and values, all [N]."""
 
 
 def self_play_matches(config: Any, belief: bool) -> SelfPlayVectorEnv:
-    """The matches that a config of self-play (`_selfplay_config.Config`) asks for, with what is likely or without."""
+    """Return the matches of a `SelfPlayConfig`, with the likely places of the tiles if `belief`."""
     return SelfPlayVectorEnv(
         config.matches,
         num_players=config.players,
@@ -40,54 +40,55 @@ def self_play_matches(config: Any, belief: bool) -> SelfPlayVectorEnv:
         continue_match=config.episode == "round",
         draws="auto",
         skip_single=True,
-        validate=False,  # what is sampled under the mask is legal
+        validate=False,  # sampled actions are legal
         belief=LIKELY if belief else "none",
         **config.variant.model_dump(),
     )
 
 
 class Clock:
-    """Seconds per phase since the last `read`."""
+    """Seconds per phase of an iteration."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = defaultdict(float)
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
-        """Count the time of a `with` block."""
+        """Add the time of a `with` block to a phase."""
         began = time.perf_counter()
         try:
             yield
         finally:
             self._seconds[phase] += time.perf_counter() - began
 
-    def read(self) -> dict[str, float]:
-        """The seconds so far; begins anew."""
-        seconds = dict(self._seconds)
+    def shares(self, seconds: float) -> dict[str, float]:
+        """Return the metrics `speed/share_PHASE` of an iteration of this length, and reset the clock."""
+        phases = dict(self._seconds)
         self._seconds.clear()
-        return seconds
+        phases["rest"] = seconds - sum(phases.values())
+        return {f"speed/share_{phase}": spent / seconds for phase, spent in phases.items()}
 
 
 class Rollout:
-    """The buffers of an iteration; L = S + T slots, N matches, F and G the sizes of observation and global state.
+    """Buffers of an iteration: L = S + T slots, N matches, F values per observation, G per global state.
 
     Args:
-        env: the matches, with draws="auto" and skip_single=True.
+        env: matches with draws="auto" and skip_single=True.
         steps: T.
-        mix: who plays beside the learner.
-        standing: the rewards.
-        privileged: also keep the global states.
-        playouts: and with them, as G's last S values, what `Standing.outlook` says.
+        mix: opponents of the learner.
+        standing: rewards.
+        privileged: whether global states are kept.
+        playouts: whether the last S values of a global state are `Standing.outlook`.
 
     Attributes:
-        observation: float32 [L + 1, N, F]; the last slot is where the next iteration begins. The buffers of
-            decisions below are as long as that too, and mean nothing there.
+        observation: float32 [L + 1, N, F]; the last slot is the start of the next iteration. The buffers below have
+            the same length, and no meaning in that slot.
         mask: int8 [L + 1, N, 121].
-        belief: float32 [L + 1, N, n, 28], None unless the env has it.
-        state: float32 [L + 1, N, G], None unless `privileged`.
-        action: int64; log_prob, value: float32, as the acting network had them.
+        belief: float32 [L + 1, N, n, 28]; None unless the env writes it.
+        state: float32 [L + 1, N, G]; None unless `privileged`.
+        action: int64; log_prob, value: float32; all from the acting network.
         advantage: float32 [L, N].
-        judged: int64 [M]: flat places (slot * N + match) of the decisions to learn from.
+        judged: int64 [M], flat indices (slot * N + match) of the decisions to learn from.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Rollout:
         self._standing.begin()
 
     def collect(self, act: Act, generator: torch.Generator, clock: Clock) -> dict[str, float]:
-        """Play T steps; returns figures of the matches for people (see `METRICS` of the script)."""
+        """Play T steps; returns metrics of the matches (see the script)."""
         games = self._env.games
         for t in range(self._first, self._end):
             now, then = self._outs[t - self._first : t - self._first + 2]
@@ -158,23 +159,16 @@ class Rollout:
         return self._figures()
 
     def judge(self, gamma: float, gae_lambda: float) -> None:
-        """Find the advantages; leaves `advantage` and `judged`."""
+        """Compute `advantage` and `judged`."""
         end = self._end
-        credit = side_advantages(
-            self._side[:end],
-            self._decides[:end],
-            self.value[:end].numpy(),
-            self._reward,
-            self._ended,
-            gamma,
-            gae_lambda,
-        )
+        decisions = self._side[:end], self._decides[:end], self.value[:end].numpy()
+        credit = side_advantages(*decisions, self._reward, self._ended, gamma, gae_lambda)
         self._open_slot, self._open_gain = credit.open_slot, credit.open_gain
         self.advantage = torch.from_numpy(credit.advantage)
         self.judged = torch.from_numpy(credit.judged.reshape(-1).nonzero()[0])
 
     def carry(self) -> None:
-        """Move open decisions to the front, and the matches as they stand behind them."""
+        """Move open decisions to the first slots, and the current state of the matches behind them."""
         for side in range(self._first):
             rows = (self._open_slot[:, side] >= 0).nonzero()[0]
             self._decides[side] = False
@@ -190,19 +184,12 @@ class Rollout:
         begin.facts[:] = end.facts
 
     def buffers(self) -> dict[str, torch.Tensor]:
-        """What is kept of every decision, by name, each [L + 1, N, ...]."""
-        named = {
-            "observation": self.observation,
-            "mask": self.mask,
-            "action": self.action,
-            "log_prob": self.log_prob,
-            "value": self.value,
-        }
-        maybe = {"belief": self.belief, "state": self.state}
-        return named | {name: buffer for name, buffer in maybe.items() if buffer is not None}
+        """Return the buffers of the decisions by name, each [L + 1, N, ...]."""
+        names = ("observation", "mask", "action", "log_prob", "value", "belief", "state")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def _figures(self) -> dict[str, float]:
-        """Returns of the learner's sides per episode and block of the mix, and the length of rounds."""
+        """Return decisions per episode, and the learner's return per episode and block of the mix."""
         steps = slice(self._first, self._end)
         ended, reward = self._ended[steps], self._reward[steps]
         figures = {"rollout/decisions_per_episode": ended.size / max(1, int(ended.sum()))}
@@ -214,10 +201,8 @@ class Rollout:
                 figures[f"rollout/return_against_{name}"] = float(gained) / episodes
         return figures
 
-    # checkpoints
-
     def checkpoint(self) -> dict[str, Any]:
-        """All that later iterations depend on; to be asked for after `carry`."""
+        """Return everything that later iterations depend on; call it after `carry`."""
         front = slice(0, self._first)
         return {
             "matches": {name: torch.from_numpy(array) for name, array in self._env.state().items()},
@@ -227,7 +212,7 @@ class Rollout:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `checkpoint` gave."""
+        """Continue from a checkpoint."""
         front = slice(0, self._first)
         self._env.set_state({name: tensor.numpy() for name, tensor in state["matches"].items()}, out=self._outs[0])
         self._standing.begin()

@@ -1,4 +1,4 @@
-"""What runs share: how they begin or are resumed, bar of progress, device, and the evaluation that ends them."""
+"""Shared parts of all runs: folder, resuming, device, progress lines and evaluation."""
 
 from __future__ import annotations
 
@@ -11,124 +11,97 @@ from typing import Any, TypeVar
 import torch
 import yaml
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from fiveup_env.evaluation import MatchUp
+from fiveup_env.agents.protocol import AgentError
+from fiveup_env.agents.registry import make_agent
+from fiveup_env.evaluation import MatchUp, evaluate
 from fiveup_env.reports.matchup_report import matchup_grid
 from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import load_checkpoint, write_file
 from ._config import Section, read_config
+from ._config_parts import Evaluation, RunConfig
+from ._mix import SELF, SNAPSHOTS
 
-Model = TypeVar("Model", bound=Section)
+Model = TypeVar("Model", bound=RunConfig)
+
+# ------------------------------------------------------------------------------------- folder and config
 
 
 def free_folder(folder: Path) -> None:
-    """Check that a new run may write to the folder: nothing is ever overwritten.
+    """Check that a new run can use the folder; a run never overwrites files.
 
     Raises:
-        ConfigError: if it may not.
+        ConfigError: if the path is a file or the folder is not empty.
     """
     if folder.exists() and not folder.is_dir():
-        raise ConfigError(f"{folder} is no folder")
+        raise ConfigError(f"{folder} is not a folder")
     if folder.exists() and any(folder.iterdir()):
         raise ConfigError(f"{folder} is not empty: resume that run with --resume, or choose another --out")
 
 
-def continued(folder: Path, config: Model, may_change: Collection[str], any_seed: bool) -> Model:
-    """The config to go on with in a folder that has one; for the arguments see `resumed`.
-
-    Raises:
-        ConfigError: if it differs from that one where it may not.
-    """
-    before = read_config(folder / "config.yaml", type(config))
-    if any_seed:
-        config = config.model_copy(update={"seed": getattr(before, "seed")})  # noqa: B009
-    fixed = [name for name in type(config).model_fields if name not in may_change]
-    if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
-        raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
-    return config
-
-
-def resumed(
-    folder: Path, config: Model, may_change: Collection[str], any_seed: bool, console: Console
-) -> tuple[Model, dict[str, Any] | None]:
-    """The config to go on with, and the last checkpoint; None if the run stopped before the first.
-
-    Args:
-        folder: of the run.
-        config: as asked for now, with a key `seed`.
-        may_change: keys that may differ from those the run was started with.
-        any_seed: the run's own seed is meant, whatever the config says.
-        console: for remarks.
-
-    Raises:
-        ConfigError: if there is no run, or none that can go on with this config.
-    """
-    started = folder / "config.yaml"
-    if not folder.is_dir():
-        raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
-    if not started.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
-        raise ConfigError(f"{folder} holds something else than a run: it has no config.yaml")
-    if started.exists():
-        config = continued(folder, config, may_change, any_seed)
-    state = load_checkpoint(folder, console.print)
-    if state is None:
-        console.print(f"{folder} has no checkpoint yet: starting from the beginning")
-    return config, state
-
-
 def opened(
     config_file: Path, model: type[Model], may_change: Collection[str], out: str | None, resume: bool, seed: int | None
-) -> tuple[Path, Model, dict[str, Any] | None, Console]:
-    """What a run of a script begins with: its folder, its config, the checkpoint to go on from, and a console.
+) -> tuple[Path, Model, Console]:
+    """Read the config of a run, and check its folder.
 
     Args:
-        config_file: see `model`.
-        model: what is expected in it.
-        may_change: see `resumed`.
-        out, resume, seed: as given to the script; the folder is `runs/<name of the config>` by default.
+        config_file: YAML file.
+        model: model of the config.
+        may_change: keys that may differ from the config with which a resumed run was started.
+        out: folder of the run; None: `runs/<name of the config>`.
+        resume: whether the folder holds a run to continue.
+        seed: replaces the seed of the config; a resumed run keeps its seed if this is None.
+
+    Returns:
+        folder, config, and a console for progress lines on stderr.
 
     Raises:
-        ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
+        ConfigError: if the config is wrong, the folder holds a run without `resume`, or there is no run to resume with
+            this config.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     folder = Path(out) if out else Path("runs", config_file.stem)
     config = read_config(config_file, model, seed=seed)
-    if resume:
-        config, state = resumed(folder, config, may_change, seed is None, console)
-        return folder, config, state, console
-    free_folder(folder)
-    return folder, config, None, console
+    if not resume:
+        free_folder(folder)
+        return folder, config, console
+    started = folder / "config.yaml"
+    if not folder.is_dir():
+        raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
+    if not started.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
+        raise ConfigError(f"{folder} is not the folder of a run: it has no config.yaml")
+    if started.exists():
+        before = read_config(started, model)
+        if seed is None:
+            config = config.model_copy(update={"seed": before.seed})
+        fixed = [name for name in model.model_fields if name not in may_change]
+        if changed := [name for name in fixed if getattr(before, name) != getattr(config, name)]:
+            raise ConfigError(f"{folder} was started with another config: {', '.join(changed)} cannot change in a run")
+    return folder, config, console
 
 
-def final_evaluation(
-    folder: Path, console: Console, opponents: Iterable[str], match_up: Callable[[str], MatchUp]
-) -> None:
-    """The match-up with every opponent by name, as tables and as `results.json`."""
-    results = []
-    for name in opponents:
-        with busy(console, f"evaluating against {name}"):
-            results.append(match_up(name))
-    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
-    for result in results:
-        Console().print(matchup_grid(result).rich())
+def last_checkpoint(folder: Path, resume: bool, console: Console) -> dict[str, Any] | None:
+    """Return the checkpoint to continue from; None for a new run, or if the run stopped before its first one.
+
+    Raises:
+        ConfigError: if there are checkpoints and all are damaged.
+    """
+    if not resume:
+        return None
+    state = load_checkpoint(folder, console.print)
+    if state is None:
+        console.print(f"{folder} has no checkpoint yet: starting from the beginning")
+    return state
 
 
 def begin_folder(folder: Path, config: Section) -> None:
-    """Make the folder of a run, with the config that is used.
+    """Create the folder of a run with its config.
 
     Raises:
-        ConfigError: if it cannot be written to.
+        ConfigError: if it cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,19 +110,29 @@ def begin_folder(folder: Path, config: Section) -> None:
         raise ConfigError(f"{folder} cannot be written to: {error}") from error
 
 
+def check_agents(names: Iterable[str], num_players: int, key: str) -> None:
+    """Check that all agents exist and fit, before a run writes anything.
+
+    Raises:
+        ConfigError: if one does not; the message starts with `key`.
+    """
+    with agents_of(key):
+        for name in names:
+            if name not in (SELF, SNAPSHOTS):
+                make_agent(name, num_players)
+
+
 @contextmanager
-def busy(console: Console, what: str) -> Iterator[None]:
-    """Say what takes a while: beside a turning sign on a terminal, elsewhere as a line."""
-    if console.is_terminal:
-        with console.status(what):
-            yield
-    else:
-        console.print(what)
+def agents_of(key: str) -> Iterator[None]:
+    """Report an `AgentError` as a `ConfigError` of a key of the config."""
+    try:
         yield
+    except AgentError as error:
+        raise ConfigError(f"{key}: {error}") from error
 
 
 def found_device(name: str) -> torch.device:
-    """A device by torch's name of it, `auto` for a GPU if there is one.
+    """Return a torch device by name; `auto` is a GPU if there is one.
 
     Raises:
         ConfigError: if torch cannot use it.
@@ -162,20 +145,37 @@ def found_device(name: str) -> torch.device:
     return device
 
 
-class Decisions(ProgressColumn):
-    """How many millions of decisions are learned from, of how many."""
+# ----------------------------------------------------------------------------------------------- progress
+
+
+@contextmanager
+def busy(console: Console, text: str) -> Iterator[None]:
+    """Announce a long operation: a spinner on a terminal, a line elsewhere."""
+    if console.is_terminal:
+        with console.status(text):
+            yield
+    else:
+        console.print(text)
+        yield
+
+
+class Amount(ProgressColumn):
+    """Completed and total amount, in millions if the total is at least one million."""
 
     def render(self, task: Task) -> Text:
-        """Such as `1.50 of 20.00 M`."""
-        return Text(f"{task.completed / 1e6:.2f} of {(task.total or 0) / 1e6:.2f} M")
+        """Return text such as `1.50 of 20.00 M`."""
+        done, total = task.completed, task.total or 0
+        return Text(f"{done / 1e6:.2f} of {total / 1e6:.2f} M" if total >= 1e6 else f"{done:,.0f} of {total:,.0f}")
 
 
-def progress_bar(console: Console, total: int) -> Progress:
-    """Decisions learned from, time left, and what `speed` says, within 80 columns; no bar, but a line, elsewhere."""
-    if not console.is_terminal:
-        console.print(f"learning from {total:,} decisions; every evaluation gives a line")
+def progress_bar(console: Console, text: str, total: int = 0) -> Progress:
+    """Return a progress bar within 80 columns with one task; it is shown on terminals only.
+
+    `bar.update(bar.task_ids[0], completed=…, speed=…)` moves it; `speed` is free text.
+    """
     bar = Progress(
-        Decisions(),
+        TextColumn("{task.description}"),
+        Amount(),
         BarColumn(5),
         TaskProgressColumn(),
         TextColumn("left"),
@@ -184,5 +184,51 @@ def progress_bar(console: Console, total: int) -> Progress:
         console=console,
         disable=not console.is_terminal,
     )
-    bar.add_task("train", total=total, speed="")
+    bar.add_task(text, total=total, speed="")
     return bar
+
+
+def training_bar(console: Console, decisions: int) -> Progress:
+    """Return the bar of a run that learns from a number of decisions; elsewhere than on a terminal print a line."""
+    if not console.is_terminal:
+        console.print(f"learning from {decisions:,} decisions; every evaluation gives a line")
+    return progress_bar(console, "", decisions)
+
+
+# --------------------------------------------------------------------------------------------- evaluation
+
+
+def is_due(every: int, before: int, now: int) -> bool:
+    """Return whether a multiple of `every` lies in (before, now]."""
+    return now // every > before // every
+
+
+def evaluated(
+    policy: Any, opponents: Iterable[str], num_players: int, settings: Evaluation
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Play a policy against every opponent during training; returns metrics for TensorBoard, and win rates by name."""
+    metrics, wins = {}, {}
+    for name in opponents:
+        result = evaluate(policy, name, num_players, settings.matches, settings.seed)
+        metrics[f"evaluation/win_rate_against_{name}"] = wins[name] = result.win_rate.value
+        metrics[f"evaluation/points_per_round_against_{name}"] = result.points_per_round.value
+    return metrics, wins
+
+
+def progress_line(decisions: int, speed: str, entropy: float, wins: dict[str, float]) -> str:
+    """Return the line that is printed for an evaluation."""
+    shown = ", ".join(f"{name} {100 * rate:.1f}%" for name, rate in wins.items())
+    return f"{decisions:>11,} decisions, {speed}, entropy {entropy:.2f}, wins: {shown}"
+
+
+def final_evaluation(
+    folder: Path, console: Console, opponents: Iterable[str], match_up: Callable[[str], MatchUp]
+) -> None:
+    """Play the match-up with every opponent, write `results.json` and print the tables."""
+    results = []
+    for name in opponents:
+        with busy(console, f"evaluating against {name}"):
+            results.append(match_up(name))
+    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
+    for result in results:
+        Console().print(matchup_grid(result).rich())

@@ -36,7 +36,7 @@ BASE: dict[str, Any] = {
     "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 1000, "final_matches": 4000},
     "checkpoint_seconds": 600.0,
 }
-"""What all runs share; the rest are the defaults of `_selfplay_config`."""
+"""What all runs share; the rest are the defaults of `_config_parts`."""
 
 CHANGES: dict[str, dict[str, Any]] = {
     "base": {},

@@ -1,24 +1,24 @@
-"""A policy that imitates search: `pimc` labels positions with a value for every action, a network learns them.
+"""Imitation of search: `pimc` labels positions with a value per action, and a network learns the labels.
 
     fiveup train imitate
     fiveup train configs/imitate.yaml --out runs/mine --seed 3
     fiveup train configs/imitate.yaml --out runs/mine --resume
 
-A search looks at hundreds of sampled worlds for one decision; a network that has seen a million of its decisions
-answers in one forward pass, and its errors average out what chance there was in each label. A run goes through stages.
-In the first one the teacher itself plays the matches whose positions are labelled; in later ones the network of the
-stage before does (`players: {network: 1}`), so that it learns what to do where its own mistakes lead (DAgger: Ross,
-Gordon and Bagnell, 2011). What a run leaves in its folder:
+A search plays hundreds of sampled worlds per decision. A network trained on a million of its decisions answers in one
+forward pass and averages out the noise of single labels. A run has stages. In the first stage the teacher plays the
+matches whose positions are labelled; in later stages the network of the previous stage can play (`players:
+{network: 1}`), so that it learns the positions that its own mistakes lead to (DAgger: Ross, Gordon and Bagnell, 2011).
+A run writes to its folder:
 
-- `policy.safetensors`: the network, for `fiveup evaluate` and wherever an agent is named
-- `results.json`: the evaluation that ends the run
-- `config.yaml`: the config as it was used
-- `stage-1/positions`, ...: the labelled positions (see `_positions`); `stage-1/network.safetensors`, ...
-- `learning.jsonl`: a line per epoch: loss, regret, agreement, seconds
-- `curve.json`: after every stage the positions labelled and passed through so far, the seconds of labelling and
-  learning, and wins against `greedy`
+- `policy.safetensors`: the network, usable wherever an agent is named
+- `results.json`: the final evaluation
+- `config.yaml`: the config of the run
+- `stage-1/positions`, ...: labelled positions (see `_positions`); `stage-1/network.safetensors`, ...
+- `learning.jsonl`: one line per epoch: loss, regret, agreement, seconds
+- `curve.json`: after every stage, the total of labelled positions and passes, the seconds of labelling and learning,
+  and the win rate against `greedy`
 
-With `--resume` positions and finished stages that are there are kept; a stage's learning begins anew.
+`--resume` keeps positions and finished stages; the learning of an unfinished stage starts again.
 """
 
 from __future__ import annotations
@@ -32,110 +32,68 @@ from typing import Any, Literal
 import torch
 from pydantic import Field
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress
 
-from fiveup_env.agents.protocol import AgentError
-from fiveup_env.agents.registry import make_agent
+from fiveup_env.agents.network.torch_network import PolicyNetwork
 from fiveup_env.evaluation import evaluate
 from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import write_file
-from ._config import Count, Positive, Section, Share, read_config
+from ._config import Count, Positive, Section, Share, with_defaults
+from ._config_parts import ResidualNetwork, RunConfig, StageEvaluation
 from ._labels import Learning, learn
-from ._network import PolicyNetwork, load_weights, save_weights
+from ._network import load_weights, save_weights
 from ._positions import TEACHER, Positions, Source, labeller, load_positions, make_positions
-from ._run import begin_folder, continued, final_evaluation, free_folder
+from ._run import agents_of, begin_folder, check_agents, final_evaluation, opened, progress_bar
 
 NETWORK = "network"
-"""Among those who play: the network of the stage before."""
+"""Name of the previous stage's network among the players."""
 
-# ---------------------------------------------------------------------------------------------- config
-
-
-class Network(Section):
-    """A residual perceptron that scores placements; see `_network`."""
-
-    width: Count = Field(default=256, description="of all hidden layers")
-    blocks: int = Field(default=1, ge=0, description="of two layers each")
-    placements: int = Field(
-        default=128, ge=0, description="width of the layers that score placements; 0: an output per action id"
-    )
-    belief: bool = Field(
-        default=True, description="whether it sees where tiles are likely to be, given what the others chose"
-    )
+SeeingNetwork = with_defaults(ResidualNetwork, belief=True)
 
 
 class Stage(Section):
-    """Positions, and learning from them."""
+    """Positions to label, and their learning."""
 
-    positions: Count = Field(description="how many, rounded up to whole shards")
-    teacher: str = Field(default="pimc:worlds=128", description="the search that labels them")
+    positions: Count = Field(description="number of positions, rounded up to whole shards")
+    teacher: str = Field(default="pimc:worlds=128", description="search that labels them")
     players: dict[str, Positive] = Field(
         default={TEACHER: 3.0, "greedy": 1.0},
         min_length=1,
-        description="share of the sides that each agent plays; `teacher` is the search's own choice, `network` the "
-        "network of the stage before",
+        description="share of the sides per player: an agent name, `teacher` (the search's own choice) or `network` "
+        "(the network of the previous stage)",
     )
-    keep: bool = Field(default=True, description="learn from the positions of the stages before as well")
+    keep: bool = Field(default=True, description="whether the positions of earlier stages are used again")
     epochs: Count = Field(default=4, description="passes over all positions")
-    learning_rate: Positive = Field(default=1e-3, description="of AdamW, at the start; falls to 0 by a cosine")
-    network: Network | None = Field(
-        default=None, description="sizes of a new network that this stage begins with; None: goes on with the last one"
+    learning_rate: Positive = Field(default=1e-3, description="initial rate of AdamW; it falls to 0 by a cosine")
+    network: SeeingNetwork | None = Field(
+        default=None, description="sizes of a new network for this stage; None continues with the previous one"
     )
 
 
-class Evaluation(Section):
-    """Matches of the policy, always taking its most likely action, on duplicate deals."""
-
-    opponents: dict[str, Count] = Field(default={"greedy": 4000}, description="against whom, and how many matches")
-    curve: int = Field(default=2000, ge=0, description="matches against `greedy` after every stage, 0 for none")
-    seed: int = Field(default=1, ge=0, lt=2**64, description="of the deals")
-
-
-class Config(Section):
-    """A run."""
+class Config(RunConfig):
+    """Config of a run."""
 
     script: Literal["imitate"] = Field(description="this script")
-    players: Literal[2, 3, 4] = Field(default=4, description="seats; four are two partnerships (R1.2)")
-    seed: int = Field(default=0, ge=0, lt=2**32, description="decides the run; on one thread to the last bit")
-    threads: Count = Field(default=1, description="of torch")
-    processes: Count = Field(default=1, description="that make positions; what they make does not depend on it")
+    processes: Count = Field(default=1, description="processes that label; the result does not depend on it")
     shard: Count = Field(default=16_384, le=1 << 20, description="positions per file")
-    random: Share = Field(default=0.1, description="share of decisions made at random, so that mistakes are seen too")
+    random: Share = Field(default=0.1, description="share of random decisions, so that the positions include mistakes")
     scattered: Share = Field(default=0.5, description="share of matches that start from random scores, not 0 : 0")
-    holdout: Share = Field(default=0.03, description="share of the shards that are for measuring alone (at least one)")
-    stages: list[Stage] = Field(min_length=1, description="one after the other")
-    network: Network = Field(default=Network(), description="sizes of the first stage's")
-    learning: Learning = Field(default=Learning(), description="the loss")
-    evaluation: Evaluation = Field(default=Evaluation(), description="after the last stage")
+    holdout: Share = Field(default=0.03, description="share of the shards used for measuring only (at least one)")
+    stages: list[Stage] = Field(min_length=1, description="stages in order")
+    network: SeeingNetwork = Field(default=SeeingNetwork(), description="sizes of the first stage's network")
+    learning: Learning = Field(default=Learning(), description="loss and optimiser")
+    evaluation: StageEvaluation = Field(default=StageEvaluation(), description="evaluation after stages and training")
 
 
 MAY_CHANGE = frozenset({"threads", "processes", "evaluation"})
-"""Keys that may differ from the first part of a run when it is resumed."""
-
-# ------------------------------------------------------------------------------------------------- run
+"""Keys that may change when a run is resumed."""
 
 
 def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
-    """Label, learn, evaluate, and print the result.
-
-    Args:
-        config_file: see `Config`.
-        out: folder of the run; default `runs/<name of the config>`.
-        resume: keep what is in that folder.
-        seed: in place of the config's.
-
-    Raises:
-        ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
-    """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    folder = Path(out) if out else Path("runs", config_file.stem)
-    config = read_config(config_file, Config, seed=seed)
-    check_agents(config)
-    if resume:
-        config = resumed(folder, config, seed is None)
-    else:
-        free_folder(folder)
+    """Label, learn, evaluate and print the result; for the arguments and errors see `_run.opened`."""
+    folder, config, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
+    check_players(config)
     begin_folder(folder, config)
     torch.set_num_threads(config.threads)
     network, files, labelled = None, [], 0
@@ -154,15 +112,8 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         if network is None or stage.network:
             network = PolicyNetwork(config.players, **(stage.network or config.network).model_dump())
         with progress_bar(console, f"stage {number}: learning") as bar:
-            for line in learn(
-                network,
-                learned,
-                measured,
-                config.learning,
-                stage.epochs,
-                stage.learning_rate,
-                partial(show, bar),
-            ):
+            schedule = (config.learning, stage.epochs, stage.learning_rate)
+            for line in learn(network, learned, measured, *schedule, partial(show, bar)):
                 note(folder, console, {"stage": number} | line)
         trained = {
             "script": "imitate",
@@ -187,37 +138,23 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     )
 
 
-def check_agents(config: Config) -> None:
-    """Refuse what would fail hours later."""
-    for number, stage in enumerate(config.stages, 1):
-        try:
+def check_players(config: Config) -> None:
+    """Check all agents of the config before the first stage.
+
+    Raises:
+        ConfigError: if one does not exist or fit.
+    """
+    for number, stage in enumerate(config.stages):
+        if number == 0 and NETWORK in stage.players:
+            raise ConfigError("stages.0.players: the first stage has no previous stage whose network could play")
+        with agents_of(f"stages.{number}"):
             labeller(stage.teacher, config.players)
-            for name in stage.players:
-                if name == NETWORK and number == 1:
-                    raise ConfigError("stages.0.players: there is no stage before the first one whose network plays")
-                if name not in (TEACHER, NETWORK):
-                    make_agent(name, config.players)
-        except AgentError as error:
-            raise ConfigError(f"stages.{number - 1}: {error}") from error
-    for name in config.evaluation.opponents:
-        try:
-            make_agent(name, config.players)
-        except AgentError as error:
-            raise ConfigError(f"evaluation.opponents: {error}") from error
-
-
-def resumed(folder: Path, config: Config, any_seed: bool) -> Config:
-    """The config to go on with."""
-    if not (folder / "config.yaml").exists():
-        raise ConfigError(f"there is no run in {folder} to resume: leave out --resume to start one")
-    return continued(folder, config, MAY_CHANGE, any_seed)
-
-
-# -------------------------------------------------------------------------------------------- positions
+        check_agents(stage.players.keys() - {TEACHER, NETWORK}, config.players, f"stages.{number}")
+    check_agents(config.evaluation.opponents, config.players, "evaluation.opponents")
 
 
 def label(config: Config, number: int, folder: Path, console: Console) -> list[Path]:
-    """The files with the positions of a stage; what is missing is made."""
+    """Return the files with the positions of a stage; missing files are created."""
     stage = config.stages[number - 1]
     before = str(folder / f"stage-{number - 1}" / "network.safetensors")
     source = Source(
@@ -230,38 +167,32 @@ def label(config: Config, number: int, folder: Path, console: Console) -> list[P
         seed=config.seed * 1000 + number,
     )
     with progress_bar(console, f"stage {number}: positions") as bar:
-        return make_positions(
-            source,
-            folder / f"stage-{number}" / "positions",
-            stage.positions,
-            config.processes,
-            partial(show, bar),
-        )
+        here = folder / f"stage-{number}" / "positions"
+        return make_positions(source, here, stage.positions, config.processes, partial(show, bar))
 
 
 def parted(files: list[list[Path]], config: Config) -> tuple[Positions, Positions]:
-    """What is learned from, and what is measured on: the last shards of every stage, from matches of their own."""
+    """Return positions for learning and for measuring: the last shards of every stage, from separate matches."""
     learned, measured = [], []
     for shards in files:
         held = max(1, round(config.holdout * len(shards)))
         if held >= len(shards):
-            raise ConfigError("stages: a stage needs more positions than a shard: one shard is for measuring alone")
+            raise ConfigError(
+                "stages: a stage needs more positions than one shard, because one shard is used for measuring only"
+            )
         learned += shards[:-held]
         measured += shards[-held:]
     return load_positions(learned, config.players), load_positions(measured, config.players)
 
 
-# ------------------------------------------------------------------------------------------------ notes
-
-
 def add_to_curve(folder: Path, network: PolicyNetwork, config: Config, trained: dict[str, Any]) -> None:
-    """Evaluate the network of a stage, on deals that are the same for all stages and runs, and note it in `curve.json`.
+    """Evaluate the network of a stage on the deals of all stages and runs, and add the result to `curve.json`.
 
     Args:
-        folder: of the run.
-        network: as it is at the end of the stage.
-        config: of the run.
-        trained: the stage's number, positions labelled so far, passes (positions times epochs) and seconds.
+        folder: folder of the run.
+        network: network at the end of the stage.
+        config: config of the run.
+        trained: number of the stage, total of labelled positions, passes (positions times epochs) and seconds.
     """
     file, weights = folder / "curve.json", folder / "curve.safetensors"
     before = (
@@ -278,7 +209,7 @@ def add_to_curve(folder: Path, network: PolicyNetwork, config: Config, trained: 
 
 
 def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
-    """A line for people, and one for programs."""
+    """Print a line, and add it to `learning.jsonl`."""
     with (folder / "learning.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
     console.print(
@@ -289,21 +220,5 @@ def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
 
 
 def show(bar: Progress, done: int, total: int) -> None:
-    """Move the bar."""
+    """Update the progress bar."""
     bar.update(bar.task_ids[0], completed=done, total=total)
-
-
-def progress_bar(console: Console, what: str) -> Progress:
-    """What is done, time taken and time left; on a terminal only."""
-    bar = Progress(
-        TextColumn(f"{what}: {{task.completed:,.0f}} of {{task.total:,.0f}}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-    bar.add_task(what, total=0)
-    return bar

@@ -1,100 +1,89 @@
-"""A policy by self-play with RLlib: env runners on the CPUs of a Ray cluster, each over many native matches.
+"""Self-play with RLlib: env runners on the CPUs of a Ray cluster, each with many native matches.
 
-    fiveup train rllib                                    # on this machine, with a Ray of its own
-    RAY_ADDRESS=auto fiveup train rllib --out runs/mine   # the same on the cluster that this machine belongs to
+    fiveup train rllib                                    # on this machine, with its own Ray
+    RAY_ADDRESS=auto fiveup train rllib --out runs/mine   # on the cluster of this machine
     fiveup train rllib --out runs/mine --resume
 
-RLlib's new API stack: `_rllib_ppo` is its PPO with our way of sampling, `_rllib_team` has the module (all seats play by
-it; illegal actions are masked) and the env runner. Credit, rewards and the league of frozen policies are those of
-`selfplay_ppo`: rewards between a side's own decisions (`_credit`), opponents drawn from snapshots of the past and from
-agents by name (`_mix`). An env runner that dies, or whose node does, costs its matches and the decisions of that
-iteration; the others go on, and RLlib starts it anew as soon as there is a CPU for it. What a run leaves in its folder:
+It uses RLlib's new API stack: `_rllib_ppo` is PPO with our sampling; `_rllib_team` has the module (one policy for all
+seats, with illegal actions masked) and the env runner. Credit (`_credit`), rewards (`_standing`) and opponents (`_mix`)
+are those of `selfplay_ppo`. If an env runner or its node dies, its matches and its decisions of that iteration are
+lost; the others continue, and RLlib restarts it when a CPU is free. A run writes to its folder:
 
-- `policy.safetensors`: the network, written at every evaluation and at the end, for `fiveup evaluate`
+- `policy.safetensors`: the network, at every evaluation and at the end
 - `curve.json`: every evaluation, with the decisions and seconds before it
-- `results.json`: the evaluation that ends the run, spread over the cluster
-- `config.yaml`: the config as it was used
-- `checkpoint.pt` (and the one before it): everything that `--resume` needs; where no runner died, and there are as many
-  as before, a resumed run with the learner in this process ends with the same bits as one that was never stopped
+- `results.json`: the final evaluation, distributed over the cluster
+- `config.yaml`: the config of the run
+- `checkpoint.pt` (and the previous one): everything that `--resume` needs; with the learner in this process, the same
+  number of runners and no dead runner, a resumed run ends with the same bits as an uninterrupted one
 - `tensorboard/`: `tensorboard --logdir runs`
 
-What TensorBoard shows, by decisions learned from:
+TensorBoard shows, by decisions learned from:
 
-| metric                        | what, and what to look for                                                          |
+| metric                        | meaning                                                                             |
 |-------------------------------|-------------------------------------------------------------------------------------|
-| policy/entropy                | mean entropy of the choices in nats; near 0 long before the end: too little bonus   |
-| policy/loss                   | the clipped surrogate of the last minibatch                                         |
-| value/loss                    | squared error of the values, likewise                                               |
-| value/explained               | share of the returns' variance that the values explain, likewise                    |
-| gradient/norm                 | before clipping, likewise                                                           |
-| schedule/learning_rate        | as scheduled                                                                        |
-| schedule/entropy_weight       | as scheduled                                                                        |
-| rollout/runners               | env runners that this iteration's decisions are from; below `env_runners`: some died |
-| rollout/decisions_per_episode | real choices of all seats in an episode                                             |
+| policy/entropy                | mean entropy of the choices in nats; near 0 early on: raise the entropy bonus       |
+| policy/loss                   | clipped surrogate of the last minibatch                                             |
+| value/loss                    | squared error of the values in the last minibatch                                   |
+| value/explained               | share of the variance of the returns that the values explain, last minibatch        |
+| gradient/norm                 | norm before clipping, last minibatch                                                |
+| schedule/learning_rate        | current value                                                                       |
+| schedule/entropy_weight       | current value                                                                       |
+| rollout/runners               | env runners that took part; fewer than `env_runners`: some are dead                 |
+| rollout/decisions_per_episode | decisions of all seats per episode                                                  |
 | rollout/return_against_NAME   | mean return of the learner's side per episode in that block of the mix              |
-| evaluation/win_rate_against_NAME         | taking the most likely action always, on the same deals always           |
-| evaluation/points_per_round_against_NAME | the same matches: own points less the others' mean                       |
-| speed/samples                 | decisions learned from per second, all included but evaluation                      |
-| speed/share_PHASE             | of an iteration: sample (env runners), learn, sync (weights), rest                  |
+| evaluation/win_rate_against_NAME         | win rate with the most likely action, always on the same deals           |
+| evaluation/points_per_round_against_NAME | the same matches: own display points minus the mean of the others        |
+| speed/samples                 | decisions learned from per second, without evaluations                              |
+| speed/share_PHASE             | share of an iteration: sample (env runners), learn, sync (weights), rest            |
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import ray
 import torch
 from pydantic import Field, model_validator
-from torch.utils.tensorboard import SummaryWriter
+from rich.console import Console
 
-from fiveup_env.agents.protocol import AgentError
-from fiveup_env.agents.registry import make_agent
-from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.agents.network.torch_network import PolicyNetwork
+from fiveup_env.evaluation import evaluate
 from fiveup_env.system.ray_cluster import LOCAL, ClusterError, connected
 from fiveup_env.system.training_scripts import ConfigError
 
-from . import _selfplay_config as selfplay
-from ._checkpoint import save_checkpoint, write_file
-from ._config import Count, Positive
-from ._mix import SELF, SNAPSHOTS, NetworkPolicy
-from ._network import save_weights
+from . import _config_parts as parts
+from ._config import Count, Positive, with_defaults
+from ._mix import SELF, SNAPSHOTS
 from ._rllib_ppo import SelfPlayPPO, algorithm_config
-from ._run import begin_folder, final_evaluation, opened, progress_bar
+from ._run import begin_folder, check_agents, final_evaluation, last_checkpoint, opened
+from ._selfplay_loop import SelfPlayLoop
 
-# ---------------------------------------------------------------------------------------------- config
+ClusterDefaults = with_defaults(parts.SelfPlayConfig, matches=256, opponents={SELF: 6.0, SNAPSHOTS: 3.0, "greedy": 1.0})
 
 
-class Config(selfplay.Config):
-    """A training run: keys of `selfplay_ppo` (`_selfplay_config.Config`), and how it is spread."""
+class Config(ClusterDefaults):
+    """Config of a run: keys of self-play, and their distribution over processes; `matches` is per env runner."""
 
     script: Literal["rllib_selfplay"] = Field(description="this script")
-    matches: Count = Field(default=256, le=262_144, description="played side by side by every env runner")
-    opponents: dict[str, Positive] = Field(
-        default={SELF: 6.0, SNAPSHOTS: 3.0, "greedy": 1.0},
-        min_length=1,
-        description="share of the matches by who else plays: `self`, `snapshots` of the past, agents by name (`_mix`)",
-    )
     env_runners: Count = Field(default=2, le=4096, description="processes that play, one CPU each")
-    learners: int = Field(default=0, ge=0, le=64, description="processes that learn; 0 learns in this one")
+    learners: int = Field(default=0, ge=0, le=64, description="processes that learn; 0 learns in this process")
     gpus_per_learner: int = Field(default=0, ge=0, le=1, description="1 for learners on GPUs")
     cluster: str | None = Field(
         default=None,
-        description="address of the Ray cluster, `auto`, or `local` for one of its own; None: $RAY_ADDRESS, else local",
+        description="address of the Ray cluster, `auto`, or `local` to start one; None: $RAY_ADDRESS, else `local`",
     )
-    sample_seconds: Positive = Field(default=600.0, description="a runner that takes longer is left out once")
+    sample_seconds: Positive = Field(default=600.0, description="a slower runner is left out of the iteration")
 
     @model_validator(mode="after")
-    def _only_what_there_is(self) -> Config:
+    def _keys_of_this_script(self) -> Config:
         sizes, ppo = self.network, self.ppo
         wrong = {
-            "teacher": self.teacher != selfplay.Teacher(),
+            "teacher": self.teacher != parts.Teacher(),
             "device": self.device != "auto",
             "mixed_precision": self.mixed_precision,
             "network.privileged_critic": sizes.privileged_critic,
@@ -104,45 +93,32 @@ class Config(selfplay.Config):
             "ppo.value_warmup": ppo.value_warmup > 0,
         }
         if given := [name for name, is_given in wrong.items() if is_given]:
-            raise ValueError(f"{given[0]} is a key of selfplay_ppo, which this script does without")
+            raise ValueError(f"{given[0]} is a key of selfplay_ppo; this script does not support it")
         return self
 
     @property
     def address(self) -> str:
-        """Of the cluster."""
+        """Address of the cluster."""
         return self.cluster or os.environ.get("RAY_ADDRESS") or LOCAL
 
 
-MAY_CHANGE = selfplay.MAY_CHANGE | {"env_runners", "learners", "gpus_per_learner", "cluster", "sample_seconds"}
-"""Keys that may differ from the first part of a run when it is resumed."""
-
-
-# ------------------------------------------------------------------------------------------------- run
+MAY_CHANGE = parts.MAY_CHANGE | {"env_runners", "learners", "gpus_per_learner", "cluster", "sample_seconds"}
+"""Keys that may change when a run is resumed."""
 
 
 def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
-    """Train as the config says, evaluate, and print the result.
-
-    Args:
-        config_file: see `Config`.
-        out: folder of the run; default `runs/<name of the config>`.
-        resume: go on from the last checkpoint in that folder.
-        seed: in place of the config's.
+    """Train, evaluate and print the result; for the arguments see `_run.opened`.
 
     Raises:
-        ConfigError: if the config is wrong, the folder has a run that is not to be resumed or none that can be, or the
-            cluster cannot be reached or is too small.
+        ConfigError: as `_run.opened`, and if the cluster cannot be reached or is too small.
     """
-    folder, config, state, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
+    folder, config, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
+    state = last_checkpoint(folder, resume, console)
     torch.set_num_threads(config.threads)
-    logging.getLogger("ray").setLevel(logging.ERROR)  # a dead runner is told of in one line, below
-    try:
-        for name in {*config.opponents, *config.evaluation.opponents} - {SELF, SNAPSHOTS}:
-            make_agent(name, config.players)
-    except AgentError as error:
-        raise ConfigError(f"opponents: {error}") from error
+    logging.getLogger("ray").setLevel(logging.ERROR)  # `Run` reports dead runners in one line
+    check_agents([*config.opponents, *config.evaluation.opponents], config.players, "opponents")
     begin_folder(folder, config)
-    processes, policy = config.env_runners + config.learners, folder / "policy.safetensors"
+    processes, policy, settings = config.env_runners + config.learners, folder / "policy.safetensors", config.evaluation
     try:
         with connected(config.address, "this script", max(processes, os.cpu_count() or 1)):
             if (cpus := int(ray.cluster_resources().get("CPU", 0))) < processes:
@@ -150,91 +126,52 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
             with console.status("starting env runners (the first time on a machine, the game is compiled)"):
                 algorithm = algorithm_config(config).build_algo()
             try:
-                Run(config, folder, algorithm, state, console).train()
+                Run(config, algorithm, state, console).train(folder, console)
             finally:
-                algorithm.stop()  # its CPUs are free for the evaluation
+                algorithm.stop()  # frees its CPUs for the evaluation
                 with suppress(OSError):
-                    Path(algorithm.logdir).rmdir()  # RLlib makes a folder in the user's home, and writes nothing there
+                    Path(algorithm.logdir).rmdir()  # RLlib creates an empty folder in the user's home
+            arguments = (config.players, settings.final_matches, settings.seed)
             final_evaluation(
                 folder,
                 console,
-                config.evaluation.opponents if config.variant == selfplay.Variant() else [],
-                partial(match_up, config, policy, config.evaluation.final_matches, config.address),
+                config.opponents_to_evaluate,
+                lambda name: evaluate(policy, name, *arguments, ray=config.address),
             )
     except ClusterError as error:
         raise ConfigError(str(error)) from error
 
 
-def match_up(config: Config, policy: Any, matches: int, cluster: str | None, name: str) -> MatchUp:
-    """The policy (an agent, or its file) against an agent; on a cluster, or None for here."""
-    return evaluate(policy, name, config.players, matches, config.evaluation.seed, ray=cluster)
+class Run(SelfPlayLoop):
+    """State of a run between two iterations."""
 
-
-class Run:
-    """The loop, and what is written down."""
-
-    def __init__(
-        self, config: Config, folder: Path, algorithm: SelfPlayPPO, state: dict[str, Any] | None, console: Any
-    ) -> None:
-        self.config, self.folder, self.algorithm, self.console = config, folder, algorithm, console
-        self.seconds, self.curve, self.alive = 0.0, [], config.env_runners
+    def __init__(self, config: Config, algorithm: SelfPlayPPO, state: dict[str, Any] | None, console: Console) -> None:
+        super().__init__(config)
+        self.algorithm, self.console, self.alive = algorithm, console, config.env_runners
         if state:
             algorithm.from_checkpoint(state["algorithm"])
-            self.seconds, self.curve = state["seconds"], state["curve"]
-            console.print(f"going on from {algorithm.decisions:,} of {config.decisions:,} decisions")
+            self.decisions, self.seconds, self.curve = algorithm.decisions, state["seconds"], state["curve"]
+            console.print(f"continuing from {self.decisions:,} of {config.decisions:,} decisions")
 
-    def train(self) -> None:
-        """Iterate to the end."""
-        config, algorithm, saved = self.config, self.algorithm, time.monotonic()
-        writer = SummaryWriter(str(self.folder / "tensorboard"), purge_step=algorithm.decisions)
-        with writer, progress_bar(self.console, config.decisions) as bar:
-            while algorithm.decisions < config.decisions:
-                metrics = self.iteration()
-                for name, value in metrics.items():
-                    writer.add_scalar(name, value, algorithm.decisions)
-                speed = f"{metrics.get('speed/samples', 0):,.0f}/s"
-                bar.update(bar.task_ids[0], completed=algorithm.decisions, speed=speed)
-                if algorithm.decisions >= config.decisions or time.monotonic() - saved >= config.checkpoint_seconds:
-                    state = {"algorithm": algorithm.to_checkpoint(), "seconds": self.seconds, "curve": self.curve}
-                    save_checkpoint(self.folder, state)
-                    saved = time.monotonic()
-        self.save()
+    @property
+    def network(self) -> PolicyNetwork:
+        """The current network."""
+        return self.algorithm.network
 
     def iteration(self) -> dict[str, float]:
-        """One iteration of the algorithm, and the evaluation that may be due."""
-        algorithm, before, began = self.algorithm, self.algorithm.decisions, time.monotonic()
+        """Run one iteration of the algorithm, and report changes in the number of live runners."""
+        algorithm, began = self.algorithm, time.monotonic()
         algorithm.train()
         self.seconds += time.monotonic() - began
+        self.decisions = algorithm.decisions
         metrics: dict[str, float] = dict(algorithm.figures)
         if (alive := int(metrics["rollout/runners"])) != self.alive:
-            self.console.print(
-                f"{algorithm.decisions:,} decisions: {alive} of {self.config.env_runners} env runners live"
-            )
+            self.console.print(f"{self.decisions:,} decisions: {alive} of {self.config.env_runners} env runners live")
             self.alive = alive
         if not alive:
-            time.sleep(1)  # until RLlib has started one anew
-        every = self.config.evaluation.every
-        if algorithm.decisions // every > before // every:
-            metrics |= self.evaluate()
-            self.save()
+            time.sleep(1)  # gives RLlib time to restart one
         return metrics
 
-    def evaluate(self) -> dict[str, float]:
-        """The policy as it is now, in this process, on the same deals as always; no evaluation of small variants."""
-        metrics, entry = {}, {"decisions": self.algorithm.decisions, "seconds": round(self.seconds, 1)}
-        settings, policy = self.config.evaluation, NetworkPolicy(self.algorithm.network)
-        for name in settings.opponents if self.config.variant == selfplay.Variant() else []:
-            result = match_up(self.config, policy, settings.matches, None, name)
-            metrics[f"evaluation/win_rate_against_{name}"] = entry[name] = result.win_rate.value
-            metrics[f"evaluation/points_per_round_against_{name}"] = result.points_per_round.value
-        self.curve.append(entry)
-        wins = ", ".join(f"{name} {100 * entry[name]:.1f}%" for name in settings.opponents if name in entry)
-        rate = self.algorithm.figures.get("speed/samples", 0)
-        self.console.print(f"{self.algorithm.decisions:>11,} decisions, {rate:,.0f}/s, wins: {wins}")
-        return metrics
-
-    def save(self) -> None:
-        """The network and the curve so far."""
-        facts = {"config": self.config.model_dump(), "decisions": self.algorithm.decisions}
-        save_weights(self.folder / "policy.safetensors", self.algorithm.network, facts)
-        write_file(self.folder / "curve.json", json.dumps(self.curve, indent=1).encode())
+    def checkpoint(self) -> dict[str, Any]:
+        """Return everything that the rest of the run depends on."""
+        return {"algorithm": self.algorithm.to_checkpoint(), "seconds": self.seconds, "curve": self.curve}

@@ -1,17 +1,17 @@
-"""A policy by self-play with MaskablePPO of sb3-contrib, on one side of many matches at once.
+"""Training with MaskablePPO of sb3-contrib: one side of many parallel matches learns.
 
     fiveup train quickstart
     fiveup train configs/quickstart.yaml --out runs/mine --seed 3
     fiveup train configs/quickstart.yaml --out runs/mine --resume
 
-With four players the learner has both seats of a partnership, which share the policy. The opponents are a mix of agents
-by name and of snapshots of the policy's own past (see `_opponents`). What a run leaves in its folder:
+With four players the learner plays both seats of a partnership with one policy. The opponents are a mix of named agents
+and snapshots of the policy's own past (see `_opponents`). A run writes to its folder:
 
-- `policy.zip`: the policy, for `fiveup evaluate` and wherever an agent is named
-- `results.json`: the evaluation that ends the run
-- `config.yaml`: the config as it was used
-- `checkpoint.pt` (and the one before it): everything that `--resume` needs; a resumed run on one thread ends with the
-  same bits as one that was never stopped
+- `policy.zip`: the policy, usable wherever an agent is named
+- `results.json`: the final evaluation
+- `config.yaml`: the config of the run
+- `checkpoint.pt` (and the previous one): everything that `--resume` needs; on one thread a resumed run ends with the
+  same bits as an uninterrupted one
 - `tensorboard/`: `tensorboard --logdir runs`
 """
 
@@ -32,92 +32,63 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import LinearSchedule
 
 from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
-from fiveup_env.agents.protocol import AgentError
-from fiveup_env.agents.registry import make_agent
 from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 from fiveup_env.evaluation import evaluate
-from fiveup_env.system.training_scripts import ConfigError
 
+from . import _config_parts as parts
 from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
-from ._config import Count, NotNegative, Positive, Section, Share
+from ._config import Count, Section, with_defaults
 from ._opponents import Opponents
-from ._run import begin_folder, busy, final_evaluation, opened, progress_bar
+from ._run import (
+    agents_of,
+    begin_folder,
+    busy,
+    check_agents,
+    evaluated,
+    final_evaluation,
+    is_due,
+    last_checkpoint,
+    opened,
+    progress_line,
+    training_bar,
+)
 
-# ---------------------------------------------------------------------------------------------- config
+SB3Snapshots = with_defaults(parts.Snapshots, at_once=2)
+SB3Evaluation = with_defaults(
+    parts.Evaluation, opponents=["random", "greedy"], every=500_000, matches=400, final_matches=4000
+)
+SB3Defaults = with_defaults(parts.PPOSettings, learning_rate=2e-3, entropy=0.06, entropy_end=0.005, gae_lambda=0.5)
 
 
-class Snapshots(Section):
-    """The pool of past policies among the opponents."""
-
-    every: Count = Field(default=20, description="iterations from one snapshot to the next")
-    keep: Count = Field(default=8, description="snapshots in the pool; the oldest goes first")
-    at_once: Count = Field(
-        default=2, description="how many play at the same time: the newest, and others drawn at random"
-    )
-
-
-class Network(Section):
+class Perceptrons(Section):
     """Two separate multilayer perceptrons over the observation vector."""
 
     policy: list[Count] = Field(default=[128, 128], description="widths of the policy's hidden layers")
     value: list[Count] = Field(default=[64, 64], description="widths of the value function's hidden layers")
-    activation: Literal["relu", "tanh"] = Field(default="relu", description="between the layers")
+    activation: Literal["relu", "tanh"] = Field(default="relu", description="activation between the layers")
 
 
-class PPO(Section):
-    """The algorithm; names in parentheses are those of MaskablePPO."""
+class MaskablePPOSettings(SB3Defaults):
+    """Settings of MaskablePPO."""
 
-    steps: Count = Field(default=32, description="decisions per match and iteration (n_steps)")
-    batch: Count = Field(default=512, description="decisions per gradient step (batch_size); divides matches * steps")
-    epochs: Count = Field(default=1, description="passes over an iteration's decisions (n_epochs)")
-    learning_rate: Positive = Field(default=2e-3, description="of Adam, at the start")
-    learning_rate_end: Positive = Field(default=1e-4, description="and at the end, linearly in between")
-    entropy: NotNegative = Field(default=0.06, description="weight of the entropy bonus (ent_coef), at the start")
-    entropy_end: NotNegative = Field(default=0.005, description="and at the end, linearly in between")
-    gamma: Share = Field(default=1.0, description="discount per decision; 1 because episodes are short and end")
-    gae_lambda: Share = Field(
-        default=0.5, description="credit further back than one decision fades by this factor (gae_lambda)"
-    )
-    clip: Positive = Field(default=0.2, description="clip range of the probability ratio (clip_range)")
-    value_weight: NotNegative = Field(default=0.5, description="weight of the value loss (vf_coef)")
-    max_grad_norm: Positive = Field(default=0.5, description="gradients are scaled down to this norm (max_grad_norm)")
+    batch: Count = Field(default=512, description="decisions per gradient step; must divide matches * steps")
 
 
-class Evaluation(Section):
-    """Matches of the policy, always taking its most likely action, against agents by name, on duplicate deals."""
-
-    opponents: list[str] = Field(default=["random", "greedy"], description="against whom")
-    every: Count = Field(default=500_000, description="decisions from one evaluation during training to the next")
-    matches: Count = Field(default=400, description="matches per opponent then")
-    final_matches: Count = Field(default=4000, description="matches per opponent when the run is over")
-    seed: int = Field(default=1, ge=0, lt=2**64, description="of the deals, the same for every evaluation")
-
-
-class Config(Section):
-    """A training run. Counts of decisions are the learner's, where it has a choice."""
+class Config(parts.PPORunConfig):
+    """Config of a run."""
 
     script: Literal["sb3_ppo"] = Field(description="this script")
-    players: Literal[2, 3, 4] = Field(default=4, description="seats; four are two partnerships (R1.2)")
-    seed: int = Field(default=0, ge=0, lt=2**32, description="decides the run; on one thread to the last bit")
-    decisions: Count = Field(description="how many to learn from, rounded up to whole iterations")
-    threads: Count = Field(default=1, description="of torch; a second one pays for networks wider than these")
-    matches: Count = Field(default=256, le=262_144, description="played side by side")
-    episode: Literal["round", "match"] = Field(
-        default="round", description="what returns add up over; matches go on to exactly 61 either way"
-    )
     reward: Literal["equity", "points", "win"] = Field(default="points", description="see fiveup_env.views.rewards")
-    opponents: dict[str, Positive] = Field(
+    opponents: dict[str, parts.Positive] = Field(
         default={"random": 1.0, "greedy": 4.0, "snapshots": 5.0},
         min_length=1,
-        description="share of the matches against each agent (by name), `snapshots` being the run's own past policies",
+        description=str(parts.PPORunConfig.model_fields["opponents"].description),
     )
-    snapshots: Snapshots = Field(default=Snapshots(), description="the pool of them")
-    network: Network = Field(default=Network(), description="sizes")
-    ppo: PPO = Field(default=PPO(), description="the algorithm")
-    evaluation: Evaluation = Field(default=Evaluation(), description="during and after training")
-    checkpoint_seconds: NotNegative = Field(
-        default=15.0, description="from one checkpoint to the next, at iteration ends"
-    )
+    snapshots: SB3Snapshots = Field(default=SB3Snapshots(), description="pool of past policies")
+    network: Perceptrons = Field(default=Perceptrons(), description="sizes of the networks")
+    ppo: MaskablePPOSettings = Field(default=MaskablePPOSettings(), description="settings of PPO")
+    evaluation: SB3Evaluation = Field(default=SB3Evaluation(), description="evaluation during and after training")
+    checkpoint_seconds: parts.NotNegative = Field(default=15.0, description="minimal seconds between two checkpoints")
 
     @property
     def iteration(self) -> int:
@@ -133,27 +104,12 @@ class Config(Section):
         return self
 
 
-MAY_CHANGE = frozenset({"decisions", "threads", "evaluation", "checkpoint_seconds"})
-"""Keys that may differ from the first part of a run when it is resumed."""
-
-# ------------------------------------------------------------------------------------------------- run
-
-
 def main(config_file: Path, *, out: str | None = None, resume: bool = False, seed: int | None = None) -> None:
-    """Train as the config says, evaluate, and print the result.
-
-    Args:
-        config_file: see `Config`.
-        out: folder of the run; default `runs/<name of the config>`.
-        resume: go on from the last checkpoint in that folder.
-        seed: in place of the config's.
-
-    Raises:
-        ConfigError: if the config is wrong, or the folder has a run that is not to be resumed, or none that can be.
-    """
-    folder, config, state, console = opened(config_file, Config, MAY_CHANGE, out, resume, seed)
+    """Train, evaluate and print the result; for the arguments and errors see `_run.opened`."""
+    folder, config, console = opened(config_file, Config, parts.MAY_CHANGE, out, resume, seed)
+    state = last_checkpoint(folder, resume, console)
     torch.set_num_threads(config.threads)
-    # The checks of a distribution's arguments cost a tenth of the run; sampling still refuses what is not finite.
+    # Checking the arguments of distributions takes a tenth of the run; sampling still rejects non-finite values.
     torch.distributions.Distribution.set_default_validate_args(False)
     model, opponents = make_learner(config)
     begin_folder(folder, config)
@@ -161,12 +117,12 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         compile_kernels(model)
     if state:
         restore(model, opponents, state)
-        console.print(f"going on from {model.num_timesteps:,} of {config.decisions:,} decisions")
+        console.print(f"continuing from {model.num_timesteps:,} of {config.decisions:,} decisions")
     model.set_logger(configure(str(folder / "tensorboard"), ["tensorboard"]))
-    with progress_bar(console, config.decisions) as bar:
+    with training_bar(console, config.decisions) as bar:
         left = config.decisions - model.num_timesteps
         if left > 0:
-            model.learn(left, Run(config, folder, opponents, bar), log_interval=1, reset_num_timesteps=not state)
+            model.learn(left, Iterations(config, folder, opponents, bar), 1, reset_num_timesteps=not state)
             save_checkpoint(folder, checkpoint(model, opponents))
     write_file(folder / "policy.zip", policy_file(model))
     settings = config.evaluation
@@ -179,7 +135,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
 
 
 def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
-    """The environment, the untrained model, and who it plays against."""
+    """Return the untrained model over its environment, and its opponents."""
     env = FiveUpSB3VecEnv(
         config.matches,
         num_players=config.players,
@@ -189,12 +145,9 @@ def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:
         draws="auto",
         skip_single=True,
     )
-    try:
-        opponents = Opponents(env.env, config.opponents, config.snapshots.keep, config.snapshots.at_once, config.seed)
-        for name in config.evaluation.opponents:
-            make_agent(name, config.players)
-    except AgentError as error:
-        raise ConfigError(f"opponents: {error}") from error
+    with agents_of("opponents"):
+        opponents = Opponents(env.env, config)
+    check_agents(config.evaluation.opponents, config.players, "opponents")
     ppo, network = config.ppo, config.network
     model = MaskablePPO(
         "MlpPolicy",
@@ -228,8 +181,8 @@ def compile_kernels(model: MaskablePPO) -> None:
     evaluate(MaskablePPOPolicy(model), "greedy", env.options.num_players, matches=1)
 
 
-class Run(BaseCallback):
-    """What happens around the iterations of `MaskablePPO.learn`, which collects and learns."""
+class Iterations(BaseCallback):
+    """Callback of `MaskablePPO.learn`: schedules, snapshots, evaluations and checkpoints between iterations."""
 
     def __init__(self, config: Config, folder: Path, opponents: Opponents, bar: Progress) -> None:
         super().__init__()
@@ -238,7 +191,7 @@ class Run(BaseCallback):
 
     @property
     def learner(self) -> MaskablePPO:
-        """The model, by its own type."""
+        """The model."""
         assert isinstance(self.model, MaskablePPO)
         return self.model
 
@@ -247,7 +200,7 @@ class Run(BaseCallback):
         self.began_at = self.num_timesteps = self.model.num_timesteps
 
     def _on_rollout_start(self) -> None:
-        """Between two iterations; here a run can be resumed."""
+        """Work between two iterations, where a run can be resumed."""
         model, config, done = self.learner, self.config, self.num_timesteps
         self._note_phase("learn")
         if done > self.began_at and time.monotonic() - self.saved >= config.checkpoint_seconds:
@@ -258,7 +211,7 @@ class Run(BaseCallback):
         left = max(0.0, 1 - done / config.decisions)
         model.ent_coef = config.ppo.entropy_end + left * (config.ppo.entropy - config.ppo.entropy_end)
         model.logger.record("train/entropy_weight", model.ent_coef)
-        if done and done // config.evaluation.every > (done - config.iteration) // config.evaluation.every:
+        if done and is_due(config.evaluation.every, done - config.iteration, done):
             self._evaluate()
         self.phase = time.monotonic()
 
@@ -281,26 +234,19 @@ class Run(BaseCallback):
         self.phase = now
 
     def _evaluate(self) -> None:
-        """The policy as it is now against the baselines: to TensorBoard, and a line for people."""
-        config, settings = self.config, self.config.evaluation
-        agent, shown = MaskablePPOPolicy(self.learner), []
-        for name in settings.opponents:
-            result = evaluate(agent, name, config.players, settings.matches, settings.seed)
-            self.logger.record(f"evaluation/win_rate_against_{name}", result.win_rate.value)
-            self.logger.record(f"evaluation/points_per_round_against_{name}", result.points_per_round.value)
-            shown.append(f"{name} {100 * result.win_rate.value:.1f}%")
+        """Evaluate the current policy, for TensorBoard and as a line."""
+        settings = self.config.evaluation
+        policy = MaskablePPOPolicy(self.learner)
+        metrics, wins = evaluated(policy, settings.opponents, self.config.players, settings)
+        for name, value in metrics.items():
+            self.logger.record(name, value)
         speed = (self.num_timesteps - self.began_at) / (time.monotonic() - self.began)
         entropy = -self.logger.name_to_value.get("train/entropy_loss", float("nan"))
-        self.bar.console.print(
-            f"{self.num_timesteps:>11,} decisions, {speed:,.0f}/s, entropy {entropy:.2f}, wins: {', '.join(shown)}"
-        )
-
-
-# -------------------------------------------------------------------------------- checkpoints and results
+        self.bar.console.print(progress_line(self.num_timesteps, f"{speed:,.0f}/s", entropy, wins))
 
 
 def checkpoint(model: MaskablePPO, opponents: Opponents) -> dict[str, Any]:
-    """All that the rest of a run depends on, between two iterations."""
+    """Return everything that the rest of a run depends on, between two iterations."""
     return {
         "decisions": model.num_timesteps,
         "policy": model.policy.state_dict(),
@@ -313,7 +259,7 @@ def checkpoint(model: MaskablePPO, opponents: Opponents) -> dict[str, Any]:
 
 
 def restore(model: MaskablePPO, opponents: Opponents, state: dict[str, Any]) -> None:
-    """Make model, opponents and matches what they were."""
+    """Continue from a checkpoint."""
     model.num_timesteps = state["decisions"]
     model.policy.load_state_dict(state["policy"])
     model.policy.optimizer.load_state_dict(state["optimizer"])
@@ -322,17 +268,17 @@ def restore(model: MaskablePPO, opponents: Opponents, state: dict[str, Any]) -> 
     observation, _ = vector_env(model).set_state(matches, agents)
     model._last_obs = observation["observation"].copy()
     model._last_episode_starts = state["episode_starts"].numpy()
-    set_random_state(state["random"])  # last: making networks draws random numbers
+    set_random_state(state["random"])  # last: creating networks draws random numbers
 
 
 def vector_env(model: MaskablePPO) -> Any:
-    """The native env under the model's."""
+    """Return the vector env inside the model's."""
     assert isinstance(model.env, FiveUpSB3VecEnv)
     return model.env.env
 
 
 def policy_file(model: MaskablePPO) -> bytes:
-    """The model as `MaskablePPO.save` writes it, without what only a run needs."""
+    """Return the model as written by `MaskablePPO.save`, without the state of the run."""
     buffer = io.BytesIO()
     model.save(buffer, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
     return buffer.getvalue()

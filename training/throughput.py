@@ -28,14 +28,13 @@ from fiveup_env.system.optional import needs
 with needs("train"):
     import torch
 
-    from . import _selfplay_config, sb3_ppo
+    from . import sb3_ppo, selfplay_ppo
     from ._checkpoint import write_file
-    from .selfplay_ppo import Run
 
 MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
 
 
-def selfplay(width: int, blocks: int, placements: int, threads: int) -> Run:
+def selfplay(width: int, blocks: int, placements: int, threads: int) -> selfplay_ppo.Run:
     """Self-play that is ready for its first iteration."""
     config = {
         "script": "selfplay_ppo",
@@ -45,7 +44,7 @@ def selfplay(width: int, blocks: int, placements: int, threads: int) -> Run:
         "ppo": {"steps": STEPS, "minibatch": MINIBATCH, "epochs": 1},
         "threads": threads,
     }
-    run = Run(_selfplay_config.Config.model_validate(config))
+    run = selfplay_ppo.Run(selfplay_ppo.Config.model_validate(config))
     run.compile()
     run.begin()
     return run

@@ -36,7 +36,7 @@ def test_shipped_configs_are_valid(path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lerning_rate: 1\n", "line 3: there is no key 'lerning_rate', there are script, players,"),
+        ("lerning_rate: 1\n", "line 3: there is no key 'lerning_rate', keys: script, players,"),
         ("desisions: 1\n", "line 3: there is no key 'desisions', did you mean 'decisions'?"),
         (
             "ppo:\n  epochs: 2\n  lerning_rate: 1\n",
@@ -50,7 +50,7 @@ def test_shipped_configs_are_valid(path):
         ("ppo: {learning_rate: fast}\n", "line 3: ppo.learning_rate: input should be a valid number, not 'fast'"),
         ("ppo: {learning_rate: 0}\n", "line 3: ppo.learning_rate: input should be greater than 0, not 0"),
         ("ppo: {gae_lambda: 1.5}\n", "line 3: ppo.gae_lambda: input should be less than or equal to 1, not 1.5"),
-        ("ppo: 3\n", "line 3: ppo: input should be a valid dictionary or instance of PPO, not 3"),
+        ("ppo: 3\n", "line 3: ppo: input should be a valid dictionary or instance of MaskablePPOSettings, not 3"),
         ("network: {policy: 128}\n", "line 3: network.policy: input should be a valid list, not 128"),
         ("network: {policy: [64, 0]}\n", "line 3: network.policy.1: input should be greater than or equal to 1, not 0"),
         ("opponents: {greedy: -1}\n", "line 3: opponents.greedy: input should be greater than 0, not -1"),

@@ -207,8 +207,8 @@ def test_what_a_run_leaves(done):
 
 def test_it_learns_what_the_targets_say(tmp_path):
     """On positions that it has seen often the network agrees with the teacher."""
+    from fiveup_env.agents.network.torch_network import PolicyNetwork
     from training._labels import Learning, learn
-    from training._network import PolicyNetwork
 
     positions = load_positions(make(tmp_path, 300), 4)
     torch.manual_seed(0)
@@ -242,7 +242,7 @@ def test_resumed_after_a_kill(done, tmp_path):
         ({"stages": [{"positions": 9, "teacher": "greedy"}]}, "the teacher must be a pimc agent"),
         ({"stages": [{"positions": 9, "teacher": "pimc:ms=3"}]}, "the teacher must be a pimc agent"),
         ({"stages": [{"positions": 9, "teacher": "pimk"}]}, "stages.0: there is no agent 'pimk'"),
-        ({"stages": [{"positions": 9, "players": {"network": 1.0}}]}, "no stage before the first one"),
+        ({"stages": [{"positions": 9, "players": {"network": 1.0}}]}, "the first stage has no previous stage"),
         ({"stages": [{"positions": 9, "players": {"gredy": 1.0}}]}, "stages.0: there is no agent 'gredy'"),
         ({"evaluation": {"opponents": {"gredy": 1}}}, "evaluation.opponents: there is no agent 'gredy'"),
         ({"stages": []}, "stages"),

@@ -9,11 +9,12 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 
 from fiveup_env.agents.network.outlook_features import Outlook  # noqa: E402
 from fiveup_env.agents.network.placement_features import Placements  # noqa: E402
+from fiveup_env.agents.network.torch_network import PolicyNetwork  # noqa: E402
 from fiveup_env.agents.search.equity import shipped_table  # noqa: E402
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv  # noqa: E402
 from fiveup_env.system.training_scripts import ConfigError  # noqa: E402
 from fiveup_env.views.observation import observation_size, split  # noqa: E402
-from training._network import METADATA, PolicyNetwork, load_weights, sample_actions, save_weights  # noqa: E402
+from training._network import METADATA, load_weights, sample_actions, save_weights  # noqa: E402
 
 
 def random_network(num_players=4, width=16, blocks=2, seed=0, placements=0, belief=False):
@@ -107,10 +108,10 @@ def changed_metadata(path, **changes):
         (lambda path: path.unlink(), "cannot be read|No such file"),
         (lambda path: path.write_bytes(path.read_bytes()[:-100]), "broken"),
         (lambda path: path.write_bytes(b"nonsense"), "broken"),
-        (lambda path: safetensors_torch.save_file({"a": torch.zeros(1)}, path), "broken or no network of ours"),
+        (lambda path: safetensors_torch.save_file({"a": torch.zeros(1)}, path), "no network of this game"),
         (lambda path: changed_metadata(path, format=2), "format 2; this version reads 1"),
         (lambda path: changed_metadata(path, observation_size=7), "observations of 7 values"),
-        (lambda path: changed_metadata(path, width=32), "size mismatch"),
+        (lambda path: changed_metadata(path, width=32), "has shape .* and should have"),
         (lambda path: changed_metadata(path, num_players=9), "for 9 players"),
     ],
 )

@@ -126,7 +126,7 @@ def test_nothing_is_lost_on_the_way_to_the_learner(done):
     torch = pytest.importorskip("torch")
     for players in (2, 3, 4):
         run = Config(**TINY | {"players": players, "reward": "table"})
-        env, mix = self_play_matches(run, belief=False), Mix({SELF: 1.0}, run.matches, players, 1, 1, 0)
+        env, mix = self_play_matches(run, belief=False), Mix(run.model_copy(update={"opponents": {SELF: 1.0}}))
         rollout = Rollout(env, 16, mix, Standing(env, run.reward))
         rollout.begin(0)
         generator = torch.Generator().manual_seed(0)

@@ -182,7 +182,7 @@ def test_longer_than_it_was_meant_to_be(copy, tmp_path, capsys):
     config = write_config(tmp_path, decisions=1280)
     assert train(config, copy, "--resume") == 0
     assert load_checkpoint(copy, print)["decisions"] == 1280
-    assert "going on from 1,024 of 1,280 decisions" in capsys.readouterr().err
+    assert "continuing from 1,024 of 1,280 decisions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -209,13 +209,13 @@ def test_nothing_to_resume(config, tmp_path, capsys):
 def test_a_folder_of_other_things(config, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
     assert train(config, tmp_path, "--resume") == 2
-    assert capsys.readouterr().err == f"fiveup: {tmp_path} holds something else than a run: it has no config.yaml\n"
+    assert capsys.readouterr().err == f"fiveup: {tmp_path} is not the folder of a run: it has no config.yaml\n"
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
 
 def test_a_folder_that_is_a_file(config, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert train(config, tmp_path / "file") == 2
-    assert capsys.readouterr().err == f"fiveup: {tmp_path / 'file'} is no folder\n"
+    assert capsys.readouterr().err == f"fiveup: {tmp_path / 'file'} is not a folder\n"
     assert train(config, tmp_path / "file" / "run") == 2
     assert "cannot be written to" in capsys.readouterr().err

@@ -18,7 +18,7 @@ import torch
 from fiveup_env.agents.network.released_policies import weights_file
 from tests.training import support
 from tests.training.support import kill_in_the_middle, train
-from training import selfplay_ppo
+from training import _selfplay_loop, selfplay_ppo
 from training._checkpoint import LATEST, PREVIOUS, load_checkpoint
 from training._network import load_weights
 
@@ -164,14 +164,14 @@ def test_stopped_and_resumed(options, tmp_path):
     # The schedules go by the number of decisions asked for, so the run is stopped from outside.
     stopped = tmp_path / "parts"
     with pytest.MonkeyPatch.context() as patch:
-        original = selfplay_ppo.save_checkpoint
+        original = _selfplay_loop.save_checkpoint
 
         def stop_at_third(folder, content):
             original(folder, content)
             if content["progress"]["iterations"] == 3:
                 raise KeyboardInterrupt
 
-        patch.setattr(selfplay_ppo, "save_checkpoint", stop_at_third)
+        patch.setattr(_selfplay_loop, "save_checkpoint", stop_at_third)
         assert train(whole, stopped) != 0
     assert load_checkpoint(stopped, print)["progress"]["iterations"] == 3 < state["progress"]["iterations"]
     assert train(whole, stopped, "--resume") == 0

@@ -16,9 +16,8 @@ pytest.importorskip("torch")
 from fiveup_env.agents.search.endgame import double_dummy
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View
-from training._mix import NetworkPolicy
-from training._selfplay_config import Config
-from training.selfplay_ppo import Run
+from training._mix import TorchPolicy
+from training.selfplay_ppo import Config, Run
 
 CONFIG = {
     "script": "selfplay_ppo",
@@ -64,7 +63,7 @@ def test_it_reaches_the_value_of_exhaustive_search():
         assert max(double_dummy(match, equity=False).values) == value
     run = Run(Config.model_validate(CONFIG))
     run.begin()
-    policy = NetworkPolicy(run.learner.network)
+    policy = TorchPolicy(run.learner.network)
 
     def lost() -> int:
         """Raw points that the policy gives away, in all deals, as opener and as the other side."""

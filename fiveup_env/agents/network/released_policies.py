@@ -18,7 +18,7 @@ from typing import Any
 from fiveup_env.agents.network.guided_search import GuidedSearch
 from fiveup_env.agents.network.network_agent import NetworkPolicy
 from fiveup_env.agents.protocol import AgentError
-from fiveup_env.system.training_scripts import ConfigError, training_module
+from fiveup_env.system.optional import MissingLibraryError, library
 
 FOLDER = Path(__file__).resolve().parents[2] / "policies"
 RELEASED = ("partnership-v1", "trio-v1", "duel-v1")
@@ -66,15 +66,19 @@ def duel_v1_search(worlds: int = 128, **arguments: Any) -> GuidedSearch:
 
 
 def torch_module(name: str) -> Any:
-    """A released network as a module of torch, to train on.
+    """Return a released network as a trainable torch module.
 
-    It is a `PolicyNetwork` of `training`: observations float32 [N, F], masks [N, 121] and, if its `belief` is true (for
-    `partnership-v1`), beliefs float32 [N, n, 28] (`beliefs_of(views, "likely")`) to logits and values.
+    Returns:
+        a `torch_network.PolicyNetwork`. It maps observations float32 [N, F], masks [N, 121] and, if its `belief` is
+        true (for `partnership-v1`), beliefs float32 [N, n, 28] (`beliefs_of(views, "likely")`) to logits and values.
 
     Raises:
         AgentError: if there is no such policy, or torch is not installed.
     """
+    file = weights_file(name)
     try:
-        return training_module("_network").load_weights(weights_file(name))
-    except ConfigError as error:
-        raise AgentError(f"a module of torch cannot be made of {name}: {error}") from error
+        with library("train"):
+            from fiveup_env.agents.network.torch_network import read_network
+    except MissingLibraryError as error:
+        raise AgentError(f"{name} as a torch module: {error}") from error
+    return read_network(file)

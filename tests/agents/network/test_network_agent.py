@@ -70,7 +70,8 @@ def test_the_forward_pass_is_the_documented_formula(four):
 @pytest.mark.parametrize("belief", [False, True])
 def test_the_same_as_in_torch(tmp_path, num_players, placements, belief):
     torch = pytest.importorskip("torch")
-    from training._network import PolicyNetwork, save_weights
+    from fiveup_env.agents.network.torch_network import PolicyNetwork
+    from training._network import save_weights
 
     torch.manual_seed(num_players)
     network, path = PolicyNetwork(num_players, 32, 1, placements, belief), tmp_path / "policy.safetensors"
