@@ -240,7 +240,7 @@ class _Limit:
 
     def of(self, decisions: int) -> AbstractContextManager[None]:
         if self.left <= 0:
-            raise AgentTimeout(f"was too slow {PATIENCE} times, and is not asked any more")
+            raise AgentTimeout(f"exceeded the time limit {PATIENCE} times before")
         return time_limit(None if self.seconds is None else self.seconds * decisions)
 
     def check(self, error: Exception, agent: Agent) -> None:

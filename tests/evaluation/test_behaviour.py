@@ -1,4 +1,4 @@
-"""What the seats did, counted once more by hand from records; rates and their intervals; partners."""
+"""Behaviour counts against a count by hand from records; rates and intervals; pairs."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_rates_and_their_intervals():
     assert set(found.as_dict()["a"]) == {REGION_NAMES[0], "all"}
 
 
-def test_a_start_of_its_own_has_no_interval():
+def test_a_single_start_has_no_interval():
     tally = Tally(1, 2)
     counts = c.new_counts(1)
     counts[0, 0, 0, [c.ROUNDS, c.OUTS, c.POINTS]] = [4, 2, 9]
@@ -149,7 +149,7 @@ def test_a_start_of_its_own_has_no_interval():
 
 
 def test_a_pair_has_its_own_agents_at_its_seats():
-    """Each partner does what it does with itself: random scores less than greedy."""
+    """Counts belong to the right partner: random scores less than greedy."""
     for name, good in (("pair:greedy with random", FIRST), ("pair:random with greedy", SECOND)):
         conduct = evaluate(name, "greedy", 4, scaled(400)).results.conduct
         per = [conduct.estimate(MEASURES["points"], group).value for group in (FIRST, SECOND)]
@@ -158,7 +158,7 @@ def test_a_pair_has_its_own_agents_at_its_seats():
     assert np.array_equal(evaluate("pair:greedy with greedy", "random", 4, 40).results.scores, whole.scores)
 
 
-def test_a_pair_of_whatever_plays():
+def test_a_pair_of_agents_with_memory():
     one = evaluate("pair:tests.agents.support:Rng with random", "greedy", 4, 20)
     assert one.results.scores.tobytes() == evaluate(one.a, "greedy", 4, 20).results.scores.tobytes()
     assert make_agent("pair:pimc:worlds=4 with greedy").name == "pimc with greedy"

@@ -1,4 +1,4 @@
-"""An agent that raises, hangs, or answers nonsense loses that match, is named, and stops nobody else."""
+"""An agent that raises, hangs, or returns nonsense forfeits that match only, and is named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from fiveup_env.agents.baselines import Greedy, Random
+from fiveup_env.agents.baselines import Random
 from fiveup_env.agents.protocol import AgentError, AgentTimeout, Policy
 from fiveup_env.evaluation import evaluate
 from fiveup_env.evaluation.match_plan import MatchPlan
@@ -49,7 +49,7 @@ FAILURES = [
 @pytest.mark.parametrize(("fail", "message"), FAILURES, ids=["raises", "illegal", "text", "nothing", "nan", "huge"])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_failures_are_forfeits(num_players, fail, message):
-    """The other side gets 61 points at once; matches in which nothing fails are as if nothing ever did."""
+    """The other side gets 61 points; matches without a failure are unchanged."""
     plan = MatchPlan(num_players, 8, 3)
     results = play_matches(Fails(fail), Random(), plan, silent)
     sound = play_matches(Fails(lambda view: view.legal_actions()[0]), Random(), plan, silent)
@@ -77,7 +77,7 @@ def test_b_forfeits_to_a():
 
 
 class FailsTogether(Policy):
-    """A policy that raises where one of the rows is a certain one."""
+    """A policy that raises if any row is in its second round."""
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         if (views.games["round_number"] == 2).any():
@@ -97,7 +97,7 @@ def test_in_a_batch_only_the_row_that_fails_is_lost():
 def test_strict_raises():
     with pytest.raises(AgentError, match=r"agent Fails: player_\d may not pass"):
         play_matches(Fails(lambda view: 120), Random(), MatchPlan(4, 8, 3), silent, strict=True)
-    with pytest.raises(KeyError):  # what looks like a bug keeps its traceback
+    with pytest.raises(KeyError):  # other errors are raised unchanged
         play_matches(Fails(crash), Random(), MatchPlan(4, 8, 3), silent, strict=True)
     with pytest.raises(RuntimeError):
         play_matches(FailsTogether(), Random(), MatchPlan(4, 8, 3), silent, strict=True)
@@ -108,14 +108,14 @@ def hang(view: View) -> int:
     return view.legal_actions()[0]
 
 
-def test_an_agent_that_hangs_is_given_up():
+def test_an_agent_that_hangs_forfeits_the_rest():
     began = time.monotonic()
     result = evaluate(Fails(hang, 1), "greedy", 2, 12, timeout=0.05)
     assert time.monotonic() - began < 30
     assert result.forfeits == (12, 0) and result.win_rate.value == 0
     assert sorted(result.reasons) == [
         "agent Fails: took more than 0.05 s",
-        f"agent Fails: was too slow {PATIENCE} times, and is not asked any more",
+        f"agent Fails: exceeded the time limit {PATIENCE} times before",
     ]
 
 
@@ -126,7 +126,3 @@ def test_a_time_limit():
         pass
     with time_limit(None):
         time.sleep(0.06)  # the limit before is over
-
-
-def test_kernel_agents_cannot_fail():
-    assert not play_matches(Greedy(), Random(), MatchPlan(4, 3, 0), silent).forfeits

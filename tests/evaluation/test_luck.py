@@ -1,4 +1,4 @@
-"""The control variate: what it takes away has mean zero whoever plays, draw by draw and on the whole."""
+"""The control variate: luck has mean zero for all agents, per draw and in total."""
 
 from __future__ import annotations
 
@@ -28,15 +28,13 @@ from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.record import copy_games
 from fiveup_env.studies.variance import measure_variance
 from tests.agents.support import undecided
-from tests.rules.support import scaled
-
-PLAYERS = [2, 3, 4]
+from tests.rules.support import PLAYERS, scaled
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize(("a", "b"), [("greedy", "random"), ("random", "random")])
 def test_luck_has_mean_zero(num_players, a, b):
-    """Also for agents that the value function was not made for, and that are far from equal."""
+    """Also for unequal agents and for agents that the value function was not fitted on."""
     plan = MatchPlan(num_players, scaled(6000, 0.01), 5, 0, (0, 60))
     results = play_matches(make_agent(a), make_agent(b), plan, lambda done, total: None)
     for source in range(4):
@@ -48,7 +46,7 @@ def test_luck_has_mean_zero(num_players, a, b):
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_the_luck_of_a_draw_is_zero_over_all_that_could_be_drawn(num_players):
-    """R3.2: with every remaining tile in turn as the next, the changes add up to nothing, for every side."""
+    """R3.2: over every remaining tile as the next, the changes sum to zero for every side."""
     value = value_function(num_players)
     seen = 0
     for match in undecided(num_players, 3, scaled(6, 0.4)):
@@ -99,7 +97,7 @@ def test_less_luck_takes_away_what_luck_explains():
 
 
 def test_less_luck_is_unbiased_for_few_deals():
-    """Over many small samples the mean is right, though what luck is worth is fitted in each of them."""
+    """Over many small samples the mean is right, though the coefficients are fitted in each."""
     rng = np.random.default_rng(1)
     means = []
     for _ in range(3000):
@@ -127,7 +125,7 @@ def test_the_variance_table():
     even = measure_variance("random", "random", 2, scaled(200, 0.1), 1)
     plain, duplicate, common = even[0], even[2], even[3]
     assert common.deals_for_points == pytest.approx(0, abs=1e-9) and common.deals_for_wins == pytest.approx(0, abs=1e-9)
-    assert duplicate.deals_for_points > 0.2 * plain.deals_for_points  # each seating with random numbers of its own
+    assert duplicate.deals_for_points > 0.2 * plain.deals_for_points  # each seating with its own random numbers
 
 
 def test_the_variance_command(capsys):

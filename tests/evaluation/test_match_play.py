@@ -1,4 +1,4 @@
-"""The matches of a match-up: the same whichever way they are played, and the same as played by hand."""
+"""Matches of a match-up: the same by every path, and the same as played by hand."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from fiveup_env.evaluation.match_play import play_compiled, play_lockstep, play_
 from fiveup_env.rules.match import Match
 from fiveup_env.views.view import View, Views
 from tests.agents.support import First, Last, OneByOne, Rng
-from tests.rules.support import scaled
-
-PLAYERS = [2, 3, 4]
+from tests.rules.support import PLAYERS, scaled
 
 
 def same(one: Results, other: Results) -> bool:
@@ -31,11 +29,11 @@ def same(one: Results, other: Results) -> bool:
 
 
 def silent(done: int, total: int) -> None:
-    """Nobody watches."""
+    """No progress."""
 
 
 def by_hand(a, b, plan: MatchPlan, deal: int, seating: int) -> tuple[int | None, tuple[int, ...], int]:
-    """One match with `Match` and `act`, every draw and pass asked for: winner, scores, rounds."""
+    """One match with `Match` and `act`, draws and passes included: winner, scores, rounds."""
     match = Match(plan.num_players, seed=int(plan.seeds(DEALS)[deal]))
     for agent in (a, b):
         agent.reset(int(plan.seeds(POLICIES)[deal]))
@@ -76,7 +74,7 @@ def test_kernel_agents_are_played_compiled(monkeypatch):
 
 
 def test_nothing_depends_on_the_lanes(monkeypatch):
-    """A match is the same alone and in any company, also for agents with random states of their own."""
+    """A match does not depend on the others, also for agents with their own random state."""
     plan = MatchPlan(4, scaled(5, 0.4), 9)
     for a, b in ((Random(), Last()), (Rng(), Random()), (Rng(), Rng())):
         results = []
@@ -92,15 +90,15 @@ def test_the_first_deals_do_not_depend_on_how_many_there_are():
     assert np.array_equal(few.scores, many.scores[:4])
 
 
-def test_an_agent_that_only_acts_is_played_like_the_policy_in_it():
-    """Greedy has no chance in it, so the seeds given to `reset` do not matter."""
+def test_an_agent_without_act_many_plays_like_its_policy():
+    """Greedy is deterministic, so the seeds of `reset` do not matter."""
     plan = MatchPlan(4, scaled(15, 0.2), 4)
     expected = play_compiled(Greedy(), Random(), plan, silent)
     assert same(play_matches(OneByOne(Greedy()), Random(), plan, silent), expected)
 
 
 class Diary:
-    """Notes what it is shown, and refuses to be shown what it must not see."""
+    """Records its calls and checks that it sees no hidden tile."""
 
     def __init__(self, pages: list) -> None:
         self.pages = pages
@@ -115,7 +113,7 @@ class Diary:
 
     def act(self, view: View) -> int:
         assert self.seat in (None, view.seat), "a copy serves one seat"
-        assert view.turn == view.seat and len(view.legal_actions()) > 1, "asked only where there is a choice"
+        assert view.turn == view.seat and len(view.legal_actions()) > 1, "called only at decisions"
         hidden = [view.game.hands[s] for s in range(view.num_players) if s != view.seat]
         assert not any(hidden) and view.game.seed == 0, "R2.2"
         self.seat = view.seat
@@ -125,7 +123,7 @@ class Diary:
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_every_seat_of_every_match_has_an_agent_of_its_own(num_players, monkeypatch):
+def test_every_seat_of_every_match_has_its_own_agent(num_players, monkeypatch):
     monkeypatch.setattr(play, "LANES_ONE_BY_ONE", 3)
     pages: list = []
     plan = MatchPlan(num_players, scaled(4, 0.5), 5)
@@ -147,7 +145,7 @@ def test_progress_is_reported():
 
 
 class Wrong(Policy):
-    """Answers with what it is told to."""
+    """Returns the given answer."""
 
     def __init__(self, answer) -> None:
         self.answer = answer
@@ -173,32 +171,15 @@ def test_an_answer_that_is_no_legal_action(answer, message):
 
 
 def _all_lanes(agent: Policy) -> None:
-    """Sixteen lanes in which side A opens: other openers are asked first by B, who plays on."""
+    """Let A act in sixteen lanes in which its side opens."""
     table = play._Lanes(16, MatchPlan(4, 8, 0), strict=True)
     table.start(np.arange(16), np.arange(16))
     table.a_side[:] = table.games["turn"] % 2
     table.ask(play._Batched(agent, play._Limit(strict=True)), 0)
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        (120, r"agent Says: player_\d may not pass"),
-        (3.0, r"agent Says: an action is an integer from 0 to 120, not 3.0"),
-        (None, r"agent Says: an action is an integer from 0 to 120, not None"),
-    ],
-)
-def test_an_act_that_is_no_legal_action(answer, message):
-    class Says(Rng):
-        def act(self, view: View) -> object:
-            return answer
-
-    with pytest.raises(AgentError, match=message):
-        play_matches(Says(), Random(), MatchPlan(4, 1, 0), silent, strict=True)
-
-
 def test_won_and_lead():
-    """By A's side in each seating; an unfinished match counts as won to the chance level."""
+    """Share won and lead of A's side in each seating."""
     plan = MatchPlan(3, 2, 0)
     results = Results.empty(plan)
     results.winner[:] = [[0, 1, 0], [-1, 2, 2]]

@@ -1,4 +1,4 @@
-"""The records of a match-up are of the very matches that were evaluated."""
+"""Records of a match-up hold exactly the evaluated matches."""
 
 import time
 
@@ -15,7 +15,7 @@ from tests.rules.support import PLAYERS
 
 
 class Remembers:
-    """Not a policy: it takes turns between the lowest and the highest action, from where its seed says."""
+    """Agent with memory: alternates between the lowest and the highest action, starting by its seed."""
 
     name = "remembers"
 
@@ -29,7 +29,7 @@ class Remembers:
 
 @pytest.mark.parametrize("num_players", PLAYERS)
 @pytest.mark.parametrize("b", ["random", Remembers()], ids=["compiled", "lockstep"])
-def test_records_are_of_the_matches_that_were_evaluated(num_players, b, tmp_path):
+def test_records_hold_the_evaluated_matches(num_players, b, tmp_path):
     result = evaluate("greedy", b, num_players, 6, 11, max_rounds=5, start=(30, 60))
     assert list(save_records(result, "greedy", b, tmp_path, 5).values()) == [None] * 5
     sides = result.results.winner.shape[1]
@@ -42,7 +42,7 @@ def test_records_are_of_the_matches_that_were_evaluated(num_players, b, tmp_path
         assert [name == "greedy" for name in record.players] == [s % sides == seating for s in range(num_players)]
 
 
-def test_thoughts_are_written_down_where_there_was_a_choice():
+def test_infos_are_written_at_decisions():
     agents = [make_agent("random")] * 2
     recorder = record_match(agents, Match(2, seed=3), 5, thoughts=lambda view, agent: {"value": len(view.hand)})
     for move, before, _ in parse_record(recorder.text()).positions():
@@ -64,24 +64,8 @@ def test_an_illegal_answer_names_the_agent():
 
 def test_commands(tmp_path, capsys):
     folder = tmp_path / "records"
-    assert (
-        run(
-            [
-                "evaluate",
-                "greedy",
-                "random",
-                "--players",
-                "2",
-                "--matches",
-                "4",
-                "--record",
-                str(folder),
-                "--records",
-                "2",
-            ]
-        )
-        == 0
-    )
+    command = ["evaluate", "greedy", "random", "--players", "2", "--matches", "4", "--record", str(folder)]
+    assert run([*command, "--records", "2"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["match_000000.jsonl", "match_000001.jsonl"]
     capsys.readouterr()
     file = folder / "match_000000.jsonl"
@@ -102,7 +86,7 @@ def test_commands(tmp_path, capsys):
 
 
 class Fails(Remembers):
-    """Gives up in its second round."""
+    """Raises in the second round."""
 
     name = "fails"
 
@@ -112,7 +96,7 @@ class Fails(Remembers):
         return super().act(view)
 
 
-def test_a_forfeited_match_is_recorded_up_to_where_it_was_forfeited(tmp_path, capsys):
+def test_a_forfeited_match_is_recorded_up_to_the_failure(tmp_path, capsys):
     result = evaluate("greedy", Fails(), 4, 4, 1)
     assert result.forfeits == (0, 4)
     written = save_records(result, "greedy", Fails(), tmp_path, 4)
@@ -131,7 +115,7 @@ class Slow(Remembers):
         time.sleep(5)
 
 
-def test_a_record_does_not_wait_for_an_agent_that_hangs(tmp_path):
+def test_a_recording_stops_an_agent_that_hangs(tmp_path):
     result = evaluate("greedy", Slow(), 2, 2, 1, timeout=0.05)
     began = time.monotonic()
     assert set(save_records(result, "greedy", Slow(), tmp_path, 2, 0.05).values()) == {"took more than 0.05 s"}

@@ -1,4 +1,4 @@
-"""`evaluate`: symmetric where it must be, decided by its seed, and clear about bad arguments."""
+"""`evaluate`: symmetric, determined by its seed, with clear errors."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from fiveup_env.agents.protocol import AgentError
 from fiveup_env.evaluation import MatchUp, evaluate
 from fiveup_env.reports.matchup_report import matchup_grid, matchup_notes, matchup_report
 from tests.agents.support import First, Rng
-from tests.rules.support import scaled
-
-PLAYERS = [2, 3, 4]
+from tests.rules.support import PLAYERS, scaled
 
 
-def shown(agent) -> str:
-    """The same in every process, as pytest-xdist wants it."""
+def named(agent) -> str:
+    """Test id that is the same in every process, for pytest-xdist."""
     return agent if isinstance(agent, str) else type(agent).__name__
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-@pytest.mark.parametrize("agent", ["random", "greedy", Rng()], ids=shown)
+@pytest.mark.parametrize("agent", ["random", "greedy", Rng()], ids=named)
 def test_an_agent_against_itself_is_exactly_even(num_players, agent):
     """All seatings of a deal are then the same match, of which every side wins its share."""
     result = evaluate(agent, agent, num_players, scaled(30, 0.2))
@@ -35,7 +33,7 @@ def test_an_agent_against_itself_is_exactly_even(num_players, agent):
 
 
 @pytest.mark.parametrize("num_players", [2, 4])
-@pytest.mark.parametrize(("a", "b"), [("greedy", "random"), (First(), "random"), (Rng(), First())], ids=shown)
+@pytest.mark.parametrize(("a", "b"), [("greedy", "random"), (First(), "random"), (Rng(), First())], ids=named)
 def test_two_sides_are_antisymmetric(num_players, a, b):
     matches = scaled(40, 0.1)
     one, other = (evaluate(*pair, num_players, matches, seed=3) for pair in ((a, b), (b, a)))
@@ -85,7 +83,7 @@ def test_names():
 
 def test_as_dict_is_json():
     plain = json.loads(json.dumps(evaluate("greedy", "random", 4, 2).as_dict(), allow_nan=False))
-    assert plain["win_rate"]["interval"] == [0, 1]  # a lone deal
+    assert plain["win_rate"]["interval"] == [0, 1]  # a single deal
     assert plain["points_per_round"]["interval"] == plain["wins_without_luck"]["interval"] == [None, None]
     assert (plain["a"], plain["b"], plain["matches"], plain["chance"]) == ("greedy", "random", 2, 0.5)
 

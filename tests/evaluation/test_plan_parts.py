@@ -1,4 +1,4 @@
-"""Evaluation in parts: the same in any number of processes, nothing lost by a kill, stopped when precise enough."""
+"""Evaluation in parts: the same in any number of processes, resumed after a kill, stopped by precision."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.rules.support import scaled
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    """Parts of five deals, whoever plays."""
+    """Parts of five deals for all agents."""
     monkeypatch.setattr(parts, "COMPILED", 5)
     monkeypatch.setattr(parts, "ONE_BY_ONE", 5)
     monkeypatch.setattr(Policy, "together", 5)
@@ -52,7 +52,7 @@ def test_part_sizes():
 
 @pytest.mark.jit
 def test_two_processes_give_the_same(tmp_path):
-    """Also where one of the agents has a random generator of its own; 3 parts of 32 deals."""
+    """One agent has its own random generator; 3 parts of 32 deals."""
     name = "tests.agents.support:Rng"
     calls: list[tuple[int, int]] = []
     one = evaluate(name, "greedy", 4, 140, max_rounds=1)
@@ -71,7 +71,7 @@ def test_an_agent_that_cannot_be_sent_is_named(small_parts):
         evaluate(agent, "greedy", 4, 20, processes=2)
 
 
-def test_what_is_there_is_not_played_again(tmp_path, small_parts, monkeypatch):
+def test_saved_parts_are_not_played_again(tmp_path, small_parts, monkeypatch):
     first = evaluate("greedy", "random", 4, 20, folder=tmp_path)
     played: list[MatchPlan] = []
     real = parts.play_matches
@@ -88,7 +88,7 @@ def test_what_is_there_is_not_played_again(tmp_path, small_parts, monkeypatch):
     assert more == evaluate("greedy", "random", 4, 40)
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path, small_parts):
+def test_a_folder_of_another_evaluation_is_refused(tmp_path, small_parts):
     evaluate("greedy", "random", 4, 10, folder=tmp_path)
     for arguments, what in (
         ({"a": "random"}, r"its a is 'greedy', not 'random'"),
@@ -112,15 +112,9 @@ def test_a_half_written_part_does_not_count(tmp_path, small_parts):
 
 @pytest.mark.jit
 def test_kill_and_resume_lose_nothing(tmp_path):
-    """Killed by SIGKILL with two workers: they end too, finished parts stay, and the result is as if never killed."""
-    command = [
-        sys.executable,
-        "-m",
-        "fiveup_env.cli.app",
-        "evaluate",
-        "tests.evaluation.test_plan_parts:Sleepy",
-        "greedy",
-    ]
+    """After SIGKILL the two workers exit, finished parts stay, and the resumed result is the same."""
+    agent = "tests.evaluation.test_plan_parts:Sleepy"
+    command = [sys.executable, "-m", "fiveup_env.cli.app", "evaluate", agent, "greedy"]
     command += ["--matches", "192", "--max-rounds", "1", "--processes", "2", "--keep", str(tmp_path), "--json"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=Path.cwd()) as process:
         deadline = time.monotonic() + 250
@@ -129,7 +123,7 @@ def test_kill_and_resume_lose_nothing(tmp_path):
         process.send_signal(signal.SIGKILL)
     there = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npz")}
     assert 1 <= len(there) < 3
-    resumed = evaluate("tests.evaluation.test_plan_parts:Sleepy", "greedy", 4, 192, max_rounds=1, folder=tmp_path)
+    resumed = evaluate(agent, "greedy", 4, 192, max_rounds=1, folder=tmp_path)
     assert {path: path.stat().st_mtime_ns for path in there} == there
     assert same(resumed.results, evaluate(Rng(), "greedy", 4, 192, max_rounds=1).results)
 
@@ -142,7 +136,7 @@ class Sleepy(Rng):
         return super().act(view)
 
 
-def test_precision_is_read():
+def test_precision_is_parsed():
     assert Precision.parse("0.1") == Precision(0.1, False)
     assert Precision.parse(" 1.5% ") == Precision(0.015, True)
     assert str(Precision.parse("0.10")) == "0.1" and str(Precision.parse("2%")) == "2%"
@@ -152,7 +146,7 @@ def test_precision_is_read():
 
 @pytest.mark.parametrize("precision", ["0.5", "4%"])
 def test_it_stops_when_it_is_precise_enough(precision, monkeypatch):
-    """Not before, and with the deals that a fixed number of matches would have played."""
+    """It plays the same deals as a fixed number of matches."""
     monkeypatch.setattr(parts, "COMPILED", 50)
     result = evaluate("greedy", "random", 4, precision=precision, seed=2)
     estimate = result.win_rate if precision.endswith("%") else result.points_per_round

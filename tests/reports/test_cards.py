@@ -1,4 +1,4 @@
-"""The report card: one page that needs nothing else, its JSON, and two of them compared."""
+"""Report cards: a self-contained page, its JSON, and their comparison."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.agents.support import First
 
 
 def made_up(edge: float, deals: int = 300, num_players: int = 4, seed: int = 0, noise: int = 0) -> MatchUp:
-    """A match-up that nobody played: A leads by so many points more; the same luck for every edge."""
+    """An invented match-up in which A leads by `edge` points per deal, with the same luck for every edge."""
     rng = np.random.default_rng(seed)
     plan = MatchPlan(num_players, deals, seed)
     results = Results.empty(plan)
@@ -41,7 +41,7 @@ def made_up(edge: float, deals: int = 300, num_players: int = 4, seed: int = 0, 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 @pytest.mark.parametrize("deals", [1, 2, 300])
-def test_the_page_is_whole_and_needs_nothing(num_players, deals):
+def test_the_page_is_self_contained(num_players, deals):
     m = made_up(-0.5, deals, num_players)
     text = matchup_report(m).html("fiveup evaluate 'one<i>' greedy")
     body = re.sub(r"<!DOCTYPE html>|<meta[^>]*>", "", text)
@@ -74,7 +74,7 @@ def test_the_json_says_the_same(tmp_path):
 
 @pytest.mark.parametrize("num_players", [3, 4])
 def test_the_same_starts_are_compared_one_by_one(num_players):
-    """Much narrower than as independent reports where luck is shared, and right."""
+    """With shared luck the interval is much narrower than between independent reports."""
     one, two = (matchup_content(made_up(edge, 300, num_players, 0, i)) for i, edge in enumerate((0.5, 0.7)))
     other = matchup_content(made_up(0.7, 300, num_players, 9))
     paired, independent = compare_reports(one, two), compare_reports(one, other)
@@ -125,7 +125,7 @@ def test_an_axis_keeps_to_the_page():
 
 
 class FailsAlone(First):
-    """Plays on in matches, and raises where it is asked about many positions at once."""
+    """Raises if it is called with many positions at once."""
 
     def act_many(self, views, keys):
         if len(views) > 32:
@@ -133,7 +133,7 @@ class FailsAlone(First):
         return super().act_many(views, keys)
 
 
-def test_a_report_goes_without_endgames_rather_than_not_at_all(tmp_path, capsys):
+def test_a_report_is_written_without_endgames_if_they_fail(tmp_path, capsys):
     name = "tests.reports.test_cards:FailsAlone"
     assert run(["evaluate", "greedy", name, "--matches", "20", "--report", str(tmp_path), "--endgame", "20"]) == 0
     assert "the report has no endgames: agent FailsAlone failed in an endgame: too many" in capsys.readouterr().err

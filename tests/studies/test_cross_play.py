@@ -1,4 +1,4 @@
-"""Cross-play: the matrix, its gap, and that a convention which only its own kind understands shows in it."""
+"""Cross-play: the matrix and its gap, also for policies with a private convention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = "tests.studies.test_cross_play"
 
 
 class Convention(Policy):
-    """Plays well from the seat of its own kind only: seats 0 and 1 greedy, the others at random."""
+    """Greedy in two seats (0 and 1, or 2 and 3), random in the others."""
 
     def __init__(self, good: int) -> None:
         self.good = good
@@ -46,8 +46,8 @@ def test_the_matrix():
     assert [len(grid.rows) for grid in cross_play_report(result).grids][:3] == [3, 3, 4]
 
 
-def test_the_gap_of_what_understands_only_itself():
-    """The first plays its good half at both seats or none: with its like no worse than across, here by construction."""
+def test_the_gap_of_private_conventions():
+    """By construction these policies do better across than in self-play."""
     a, b = f"{HERE}:Convention:good=0", f"{HERE}:Convention:good=1"
     result = cross_play([a, b], (), "random", scaled(400), 1)
     # a with b: greedy at the first seat, greedy at the second; each with itself has one random seat.
@@ -58,7 +58,7 @@ def test_the_gap_of_what_understands_only_itself():
 
 
 def test_the_gap_covers():
-    """The truth lies in the interval, and shared deals make it narrower than independent ones would."""
+    """The truth lies in most intervals."""
     agents = ["greedy", "heuristic"]
     truth = cross_play(agents, (), "greedy", scaled(20_000, 0.01), 77).points.value
     hits = 0
@@ -68,7 +68,7 @@ def test_the_gap_covers():
     assert hits >= 0.85 * scaled(40)
 
 
-def test_what_makes_no_matrix():
+def test_refused_agents():
     with pytest.raises(ValueError, match="at least two runs"):
         cross_play(["greedy"])
     with pytest.raises(ValueError, match="greedy is given twice"):
@@ -89,7 +89,7 @@ def test_the_command(tmp_path, capsys):
     assert run(["crossplay", "greedy"]) == 2
 
 
-def test_runs_are_called_by_their_folders(tmp_path):
+def test_labels_are_folders_of_runs(tmp_path):
     files = []
     for run_name in ("one", "two"):
         (tmp_path / run_name).mkdir()

@@ -1,4 +1,4 @@
-"""Endgame regret: the positions, what the solver says of them, and what agents lose there."""
+"""Endgame regret: positions, their values by the solver, and the loss of agents."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_regret_is_zero_for_the_best_and_most_for_the_worst(positions):
 
 
 def test_agents_see_no_more_than_their_view(positions):
-    """And an agent that remembers starts from nothing each time, whatever was asked before."""
+    """An agent with memory is reset before every position."""
     seen = []
 
     class Looks(Rng):
@@ -95,7 +95,7 @@ def test_agents_see_no_more_than_their_view(positions):
         assert not view.game.hands[others].any() and view.game.seed == 0
 
 
-def test_who_fails_is_named(positions):
+def test_failing_agents_are_named(positions):
     class Passes(Policy):
         def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
             return np.full(len(views), 120)
@@ -111,7 +111,7 @@ def test_who_fails_is_named(positions):
         choices(Raises(), positions)
 
 
-def test_no_position_is_no_figure():
+def test_without_positions_there_is_no_figure():
     nothing = collect([], 4)
     told = regrets(nothing, choices(make_agent("greedy"), nothing))
     assert [regret.loss for regret in told] == [None] * len(PHASES)

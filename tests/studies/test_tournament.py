@@ -1,4 +1,4 @@
-"""Bradley-Terry ratings: they find what made the results, their intervals cover, and circles are named."""
+"""Bradley-Terry ratings: they find the true strengths, intervals cover, and circles are named."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TRUE = np.array([0.9, 0.1, -0.2, -0.8])  # mean zero, in log odds
 
 
 def simulated(rng: np.random.Generator, deals: int, sides: int, common: float = 0.5) -> tuple[list, np.ndarray]:
-    """Pairs and what A won of every deal; the deal's luck is shared by all pairs in part, as by duplicate deals."""
+    """Pairs and A's share of every deal; pairs share part of a deal's luck, as with duplicate deals."""
     order = itertools.permutations if sides == 3 else itertools.combinations
     pairs = list(order(range(4), 2))
     shares = np.empty((deals, len(pairs)))
@@ -46,7 +46,7 @@ def test_ratings_find_the_truth_and_cover_it(sides):
         small_p += result.p_value < 0.05
     assert (hits >= 0.92 * 200 - 1e-9).all() and (hits <= 0.98 * 200 + 1e-9).all(), hits
     assert np.abs(values / 200 - ELO * TRUE).max() < 6
-    assert small_p < 0.11 * 200  # the model is right: the test says otherwise about one time in twenty
+    assert small_p < 0.11 * 200  # the model is right: a p-value below 0.05 has probability 0.05
 
 
 def test_ratings_have_mean_zero_and_are_finite_where_one_side_won_all():
@@ -57,7 +57,7 @@ def test_ratings_have_mean_zero_and_are_finite_where_one_side_won_all():
 
 
 def test_a_circle_is_seen():
-    """Rock, paper, scissors: equal ratings, and a deviation that chance does not make."""
+    """Rock, paper, scissors: equal ratings and a significant deviation."""
     rng = np.random.default_rng(0)
     pairs = [(0, 1), (1, 2), (0, 2)]
     shares = (rng.random((400, 3)) < [0.7, 0.7, 0.3]).astype(float)
@@ -106,7 +106,7 @@ def test_the_command(capsys):
 
 
 def test_a_tournament_is_kept_and_reported(tmp_path, capsys, monkeypatch):
-    """Run again it plays nothing; with an agent more only that one's pairs."""
+    """A second run plays nothing; with another agent it plays only that agent's pairs."""
     kept, card = tmp_path / "kept", tmp_path / "card"
     command = ["tournament", "greedy", "random", "--matches", "20", "--keep", str(kept)]
     assert run([*command, "--report", str(card), "--endgames", "4"]) == 0
