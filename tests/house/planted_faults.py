@@ -1,8 +1,8 @@
 """Plant one-line faults and check that the tests find them: `python -m tests.house.planted_faults`.
 
-The checkout is copied to a temporary folder. Each fault is planted there alone, and its tests run as plain Python
-(NUMBA_DISABLE_JIT=1) until the first failure. Options: `--only N …` for some faults, `--root DIR` for another checkout,
-`--tests PATH …` to run other tests. The exit code is 1 if a fault is missed or its line is not in the tree.
+The checkout is copied to a temporary folder. Each fault is planted there alone, and its tests run until the first
+failure, most of them as plain Python (NUMBA_DISABLE_JIT=1). The exit code is 1 if a fault is missed or its line is not
+in the tree. Options: `--only N …` for some faults, `--root DIR` for another checkout, `--tests PATH …` for other tests.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Fault:
         old, new: part of one line, which must occur once in the file, and its replacement.
         breaks: the property that no longer holds.
         tests: paths below tests/ that must find it.
+        compiled: the tests need compiled kernels.
     """
 
     file: str
@@ -38,10 +39,12 @@ class Fault:
     new: str
     breaks: str
     tests: tuple[str, ...]
+    compiled: bool = False
 
 
 LAYOUT, BLOCKED, TARGET, DOMINO = ((f"rules/test_{name}.py",) for name in ("layout", "blocked", "target", "domino"))
 PARITY = ("envs/test_parity.py::test_match_aec_single_and_both_vector_envs_are_one_game",)
+EXACT = ("belief/test_exact_belief.py",)
 WON = ("evaluation/test_match_play.py::test_won_and_lead",)
 FAULTS = [
     # rules
@@ -82,10 +85,8 @@ FAULTS = [
         ("views/test_history.py",),
     ),
     # belief
-    Fault("belief/evidence.py", "return group + 1", "return group", "a dry turn rules tiles out", ("belief",)),
-    Fault(
-        "belief/evidence.py", "hand_size + int64(evidence.num_chosen[seat])", "hand_size", "dealt tiles", ("belief",)
-    ),
+    Fault("belief/evidence.py", "return group + 1", "return group", "a dry turn rules tiles out", EXACT),
+    Fault("belief/evidence.py", "hand_size + int64(evidence.num_chosen[seat])", "hand_size", "dealt tiles", EXACT),
     Fault(
         "belief/resample.py", "game.seed = chance.getrandbits(64)", "pass", "another seed", ("belief/test_resample.py",)
     ),
@@ -95,6 +96,7 @@ FAULTS = [
         "record.kept[who] -= 0",
         "a drawn tile that is laid at once is no choice",
         ("belief/test_choice_model.py",),
+        compiled=True,
     ),
     Fault(
         "belief/approximation.py",
@@ -102,6 +104,7 @@ FAULTS = [
         "*= appeal / (rest + appeal)",
         "tiles that would have been laid are less likely",
         ("belief/test_approximation.py",),
+        compiled=True,
     ),
     # environments
     Fault("envs/transition.py", "int64(game.round_number) >= max_rounds", "False", "truncation", PARITY),
@@ -159,9 +162,16 @@ def main() -> int:
         shutil.copytree(
             given.root, copy, ignore=shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "node_modules")
         )
-        paths = sorted({path for n in given.only for path in given.tests or FAULTS[n - 1].tests})
-        clean, seconds = run(copy, paths)
-        print(f"without a fault: {'passed' if clean else 'FAILED'} in {seconds:.0f} s: {' '.join(paths)}", flush=True)
+        faults = [FAULTS[number - 1] for number in given.only]
+        clean = True
+        for compiled in {fault.compiled for fault in faults}:
+            paths = {path for fault in faults if fault.compiled == compiled for path in given.tests or fault.tests}
+            passed, seconds = run(copy, sorted(paths), compiled)
+            clean &= passed
+            print(
+                f"without a fault: {'passed' if passed else 'FAILED'} in {seconds:.0f} s: {' '.join(sorted(paths))}",
+                flush=True,
+            )
         for number in given.only:
             fault = FAULTS[number - 1]
             outcome = plant(copy, fault, given.tests or fault.tests)
@@ -179,16 +189,18 @@ def plant(copy: Path, fault: Fault, tests: list[str] | tuple[str, ...]) -> str:
         return f"NOT PLANTED ({source.count(fault.old)}x)"
     file.write_text(source.replace(fault.old, fault.new), encoding="utf-8")
     try:
-        passed, seconds = run(copy, tests)
+        passed, seconds = run(copy, tests, fault.compiled)
     finally:
         file.write_text(source, encoding="utf-8")
     return f"{'MISSED' if passed else 'caught'} in {seconds:.0f} s"
 
 
-def run(copy: Path, tests: list[str] | tuple[str, ...]) -> tuple[bool, float]:
+def run(copy: Path, tests: list[str] | tuple[str, ...], compiled: bool) -> tuple[bool, float]:
     """Run tests up to the first failure; return whether all passed, and the seconds."""
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not jit"]
+    environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"XDG_CACHE_HOME": str(copy.parent / "cache")} if compiled else {"NUMBA_DISABLE_JIT": "1"}
+    marks = "not slow" if compiled else "not slow and not jit"
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", marks]
     begun = time.perf_counter()
     try:
         done = subprocess.run(
