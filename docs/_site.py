@@ -23,7 +23,7 @@ FENCE = re.compile(r"(^```.*?^```$)", re.S | re.M)
 
 
 def places() -> dict[str, str]:
-    """Path in the repository -> path in the site, for pages that do not lie in docs/."""
+    """Path in the repository -> path in the site, for pages outside docs/."""
     found = dict(PAGES)
     for folder, (target, pattern) in FOLDERS.items():
         for path in sorted((ROOT / folder).glob(pattern)):
@@ -33,7 +33,7 @@ def places() -> dict[str, str]:
 
 @event_priority(50)  # before mkdocs-jupyter looks for notebooks
 def on_files(files: Files, config: Any) -> Files:
-    """Add them, and the files that pages link to."""
+    """Add the pages of `places`, and the files that pages link to."""
     for source, target in places().items():
         if target == source:  # notebooks; mkdocs-jupyter reads no generated files
             files.append(File(source, str(ROOT), config.site_dir, config.use_directory_urls))
@@ -53,7 +53,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_config(config: Any) -> Any:
-    """Pages of docs/ that the menu does not name come last in it."""
+    """Add pages of docs/ that the menu does not name at its end."""
     named = set(re.findall(r"[\w/]+\.md", str(config.nav)))
     more = [path.name for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in named]
     if more:
@@ -62,7 +62,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Links as folders lie -> links as the site lies; one to a folder becomes plain text."""
+    """Rewrite links from the folders of the repository to those of the site; links to folders become plain text."""
     if not page.file.src_uri.endswith(".md"):
         return markdown
     origin = _origin(page.file.src_uri)
@@ -81,12 +81,12 @@ def _rewritten(link: re.Match[str], origin: str, here: str) -> str:
 
 
 def _origin(page: str) -> str:
-    """Where a page of the site lies in the repository."""
+    """Path in the repository of a page of the site."""
     return {target: source for source, target in places().items()}.get(page, f"docs/{page}")
 
 
 def _resolved(link: str, origin: str) -> str:
-    """The path in the repository that a link leads to."""
+    """Path in the repository that a link leads to."""
     parts: list[str] = []
     for part in (PurePosixPath(origin).parent / link).parts:
         if part == "..":
@@ -97,7 +97,7 @@ def _resolved(link: str, origin: str) -> str:
 
 
 def _target(path: str) -> str:
-    """Where a file of the repository lies in the site."""
+    """Path in the site of a file of the repository."""
     if path in places():
         return places()[path]
     return path.removeprefix("docs/") if path.startswith("docs/") else f"source/{path}"
