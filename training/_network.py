@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
 import torch
 from torch import nn
 
-from fiveup_env.agents.network.network_agent import FORMAT, METADATA
 from fiveup_env.agents.network.torch_network import PolicyNetwork, Trunk, output_layer, read_network
+from fiveup_env.agents.network.weights_file import weights_bytes
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.system.training_scripts import ConfigError
-from fiveup_env.views.observation import observation_size, state_size
+from fiveup_env.views.observation import state_size
 
 from ._checkpoint import write_file
 
@@ -88,18 +86,7 @@ def save_weights(path: str | os.PathLike[str], network: PolicyNetwork, trained: 
         network: its weights are written as float32 under the keys of its `state_dict`.
         trained: facts about the training run (config, decisions, seconds …), as JSON values.
     """
-    about = {
-        "format": FORMAT,
-        "num_players": network.num_players,
-        "observation_size": observation_size(network.num_players),
-        "width": network.width,
-        "blocks": len(network.blocks),
-        "placements": network.placements,
-        "belief": network.belief,
-        "trained": trained,
-    }
-    tensors = {name: tensor.detach().float().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    write_file(Path(path), safetensors.torch.save(tensors, {METADATA: json.dumps(about)}))
+    write_file(Path(path), weights_bytes(network.weights(trained)))
 
 
 def load_weights(path: str | os.PathLike[str], num_players: int | None = None) -> PolicyNetwork:

@@ -1,15 +1,15 @@
-"""From a name to an agent.
+"""Agents by name.
 
-`WHAT[:key=value,...]`, where WHAT is
+A name is `WHAT[:key=value,...]`. WHAT is one of
 
 - a built-in name: `greedy`
 - a checkpoint file: `runs/mine/policy.safetensors`, `runs/quickstart/policy.zip:sample=true`
 - a Python path to a class or function that makes an agent: `my_package.my_module:MyAgent:depth=3`
-- a program of its own: `exec:COMMAND`, see `external_program`; what follows is the command and no arguments of ours
-- a partnership of two agents for four players: `pair:X with Y`, see `agents.pair`
-- a bot of OpenSpiel's: `openspiel:ismcts:iterations=50`, see docs/openspiel.md
+- an external program: `exec:COMMAND`, see `external_program`; everything after `exec:` is the command
+- a partnership of two agents for four players: `pair:X with Y`, see `pair`
+- a bot of OpenSpiel: `openspiel:ismcts:iterations=50`, see docs/openspiel.md
 
-and the arguments are passed on by keyword: `true` and `false`, integers, decimal numbers, or text.
+The arguments are passed by keyword: `true` and `false`, integers, decimal numbers, or text.
 """
 
 from __future__ import annotations
@@ -28,64 +28,54 @@ from fiveup_env.agents.pair import SEATS, pair, split_pair
 from fiveup_env.agents.protocol import Agent, AgentError, agent_name
 
 AgentSpec: TypeAlias = "str | os.PathLike[str] | Agent"
-"""An agent, or what `make_agent` makes one of."""
+"""An agent, or a name or path from which `make_agent` makes one."""
+
+_BASELINES = "fiveup_env.agents.baselines"
+_NETWORK = "fiveup_env.agents.network.network_agent:NetworkPolicy"
+_GUIDED = "fiveup_env.agents.network.guided_search:GuidedSearch"
+_RELEASED_FILE = "fiveup_env.agents.network.weights_file:released_file"
 
 BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "random": ("fiveup_env.agents.baselines:Random", "a uniformly random legal action"),
-        "greedy": ("fiveup_env.agents.baselines:Greedy", "most points now, never overshooting where it can avoid it"),
+        "random": (f"{_BASELINES}:Random", "a uniformly random legal action"),
+        "greedy": (f"{_BASELINES}:Greedy", "the most points now, avoiding overshoots where possible"),
         "heuristic": (
-            "fiveup_env.agents.baselines:Heuristic",
-            "points now, own tiles that then fit, and what the next player may score, weighted as fitted to pimc",
+            f"{_BASELINES}:Heuristic",
+            "points now, own tiles that fit next, and likely points of the next player; weights fitted to pimc",
         ),
-        "pimc": (
-            "fiveup_env.agents.search.pimc:PIMC",
-            "sampled worlds, every action played out in each of them",
-        ),
-        "ismcts": (
-            "fiveup_env.agents.search.ismcts:ISMCTS",
-            "one search tree over what the seat sees, in sampled worlds",
-        ),
-        "partnership-v1": (
-            "fiveup_env.agents.network.released_policies:partnership_v1",
-            "the released network for four players",
-        ),
-        "trio-v1": ("fiveup_env.agents.network.released_policies:trio_v1", "the released network for three players"),
-        "duel-v1": ("fiveup_env.agents.network.released_policies:duel_v1", "the released network for two players"),
-        "partnership-v1+search": (
-            "fiveup_env.agents.network.released_policies:partnership_v1_search",
-            "a search whose prior is that network",
-        ),
-        "trio-v1+search": ("fiveup_env.agents.network.released_policies:trio_v1_search", "the same for three players"),
-        "duel-v1+search": ("fiveup_env.agents.network.released_policies:duel_v1_search", "the same for two players"),
+        "pimc": ("fiveup_env.agents.search.pimc:PIMC", "search: every action played out in sampled worlds"),
+        "ismcts": ("fiveup_env.agents.search.ismcts:ISMCTS", "search: one tree over the seat's view, sampled worlds"),
+        "partnership-v1": (_NETWORK, "released network for four players"),
+        "trio-v1": (_NETWORK, "released network for three players"),
+        "duel-v1": (_NETWORK, "released network for two players"),
+        "partnership-v1+search": (_GUIDED, "search with that network as its prior"),
+        "trio-v1+search": (_GUIDED, "search with that network as its prior"),
+        "duel-v1+search": (_GUIDED, "search with that network as its prior"),
     }
 )
-"""Name -> (Python path of what makes it, a line for people)."""
+"""Name -> (Python path of its maker, one-line description)."""
 
 CHECKPOINTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        ".safetensors": (
-            "fiveup_env.agents.network.network_agent:NetworkPolicy",
-            "weights of a policy network; needs no torch",
-        ),
+        ".safetensors": (_NETWORK, "weights of a policy network; torch is not needed"),
         ".zip": ("fiveup_env.agents.network.sb3_checkpoint:MaskablePPOPolicy", "MaskablePPO of sb3-contrib"),
     }
 )
-"""Suffix of a file -> (Python path of what loads it, a line for people)."""
+"""File suffix -> (Python path of its loader, one-line description)."""
 
 PROGRAM, PAIR, OPENSPIEL = "exec:", "pair:", "openspiel:"
 _ARGUMENTS = re.compile(r":(?=[^:]*=)([^:]*)$")
 
 
 def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
-    """The agent that a name (see above), a path of a checkpoint or an agent itself stands for.
+    """Return the agent of a name (see above) or of a checkpoint path; an agent is returned unchanged.
 
     Args:
-        spec: an agent is returned as it is.
-        num_players: if given, an agent made for another number of players is refused.
+        spec: a name, a path or an agent.
+        num_players: if given, agents for another number of players are rejected.
 
     Raises:
-        AgentError: one line that says what is wrong and what there is.
+        AgentError: if there is no such agent; the one-line message lists the choices.
     """
     agent = _from_name(os.fspath(spec)) if isinstance(spec, str | os.PathLike) else _checked(spec, repr(spec))
     made_for = getattr(agent, "num_players", None)
@@ -95,17 +85,17 @@ def make_agent(spec: AgentSpec, num_players: int | None = None) -> Agent:
 
 
 def known() -> str:
-    """What can be named, in one line."""
+    """Return the possible names in one line."""
     suffixes = ", ".join(CHECKPOINTS)
     others = f"a checkpoint file ({suffixes}), package.module:Class, openspiel:BOT, exec:COMMAND, or 'pair:X with Y'"
     return f"agents: {', '.join(BUILT_IN)}, {others}"
 
 
 def parse(spec: str) -> tuple[str, dict[str, Any]]:
-    """Part a name from its arguments: `"a:b=1,c=x"` gives `("a", {"b": 1, "c": "x"})`.
+    """Split a name and its arguments: `"a:b=1,c=x"` gives `("a", {"b": 1, "c": "x"})`.
 
     Raises:
-        AgentError: if the arguments are not `key=value`, parted by commas.
+        AgentError: if the arguments are not `key=value`, separated by commas.
     """
     found = _ARGUMENTS.search(spec)
     if found is None:
@@ -133,7 +123,7 @@ def _value(text: str) -> bool | int | float | str:
 
 
 def files_of(spec: str) -> list[Path]:
-    """The checkpoint files that a name stands for: those that are there."""
+    """Return the existing checkpoint files that a name refers to."""
     if spec.startswith(PROGRAM):
         return []
     if spec.startswith(PAIR):
@@ -153,7 +143,9 @@ def _from_name(spec: str) -> Agent:
         return _openspiel(spec)
     what, arguments = parse(spec)
     if what in BUILT_IN:
-        return _call(spec, _load(BUILT_IN[what][0]), (), arguments)
+        maker = BUILT_IN[what][0]
+        given = (_load(_RELEASED_FILE)(what.removesuffix("+search")),) if maker in (_NETWORK, _GUIDED) else ()
+        return _call(spec, _load(maker), given, arguments)
     path = Path(what)
     if path.suffix.lower() in CHECKPOINTS:
         if not path.is_file():
@@ -187,7 +179,7 @@ def _openspiel(spec: str) -> Agent:
 
 
 def _load(path: str) -> Any:
-    """The object at a Python path of our own tables."""
+    """Return the object at a Python path within this package."""
     module, _, attribute = path.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -195,7 +187,7 @@ def _load(path: str) -> Any:
 def _from_path(spec: str, module: str, attribute: str) -> Any:
     try:
         found: Any = importlib.import_module(module)
-    except Exception as error:  # whatever that module does when it is imported
+    except Exception as error:  # importing runs arbitrary code
         raise AgentError(f"agent {spec!r}: cannot import {module} ({type(error).__name__}: {error})") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -218,7 +210,7 @@ def _call(spec: str, factory: Callable[..., Any], given: tuple[Any, ...], argume
         takes = f"it takes {', '.join(names)}" if names else "it takes no arguments"
         raise AgentError(f"agent {spec!r}: {error}; {takes}") from None
     except ValueError:
-        pass  # no signature to look at (some C code): the call itself will tell
+        pass  # some C code has no signature
     try:
         return _checked(factory(*given, **arguments), spec)
     except AgentError:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fiveup_env.agents.network.released_policies import weights_file
+from fiveup_env.agents.network.weights_file import released_file
 from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.evaluation import evaluate
@@ -81,7 +81,7 @@ def test_names_are_sent_with_their_files(tmp_path, monkeypatch):
     """Agents are made where those files are missing, under the same name."""
     monkeypatch.chdir(tmp_path)
     file = Path("some net.safetensors")
-    file.write_bytes(weights_file("duel-v1").read_bytes())
+    file.write_bytes(released_file("duel-v1").read_bytes())
     expected = evaluate(str(file), "random", 2, 20).results
     for spec in (file, f"{file}:sample=false", f"fiveup_env.agents.network.network_agent:NetworkPolicy:path={file}"):
         sent = Sent.of(spec)

@@ -199,8 +199,8 @@ def test_what_a_run_leaves(done):
     (result,) = json.loads((done / "results.json").read_text())
     assert result["b"] == "random" and result["matches"] == 20
     agent = make_agent(done / "policy.safetensors", 4)
-    assert agent.about["trained"]["positions"] == 512 + 256  # a shard of either stage is for measuring
-    assert agent.about["trained"]["config"]["network"] == TINY["network"]
+    assert agent.trained["positions"] == 512 + 256  # a shard of either stage is for measuring
+    assert agent.trained["config"]["network"] == TINY["network"]
     first, last = (load_weights(done / name) for name in ("stage-1/network.safetensors", "policy.safetensors"))
     assert (first.placements, first.belief, last.placements, last.belief) == (8, True, 4, False)
 

@@ -10,11 +10,12 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 from fiveup_env.agents.network.outlook_features import Outlook  # noqa: E402
 from fiveup_env.agents.network.placement_features import Placements  # noqa: E402
 from fiveup_env.agents.network.torch_network import PolicyNetwork  # noqa: E402
+from fiveup_env.agents.network.weights_file import METADATA  # noqa: E402
 from fiveup_env.agents.search.equity import shipped_table  # noqa: E402
 from fiveup_env.envs.self_play_vector import SelfPlayVectorEnv  # noqa: E402
 from fiveup_env.system.training_scripts import ConfigError  # noqa: E402
 from fiveup_env.views.observation import observation_size, split  # noqa: E402
-from training._network import METADATA, load_weights, sample_actions, save_weights  # noqa: E402
+from training._network import load_weights, sample_actions, save_weights  # noqa: E402
 
 
 def random_network(num_players=4, width=16, blocks=2, seed=0, placements=0, belief=False):

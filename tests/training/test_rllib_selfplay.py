@@ -74,7 +74,7 @@ def test_what_a_run_leaves(done):
     assert (result["b"], result["matches"]) == ("greedy", 8)
     curve = json.loads((done / "curve.json").read_text())
     assert [entry["decisions"] // 1000 for entry in curve] == [1, 2]
-    assert make_agent(done / "policy.safetensors", 4).about["width"] == 16
+    assert make_agent(done / "policy.safetensors", 4).sizes.width == 16
 
 
 def test_every_metric_is_explained_and_finite(done):

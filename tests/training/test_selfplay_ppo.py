@@ -15,7 +15,7 @@ pytest.importorskip("tensorboard")
 
 import torch
 
-from fiveup_env.agents.network.released_policies import weights_file
+from fiveup_env.agents.network.weights_file import released_file
 from tests.training import support
 from tests.training.support import kill_in_the_middle, train
 from training import _selfplay_loop, selfplay_ppo
@@ -111,7 +111,7 @@ def test_every_metric_is_explained(done):
             "ppo": {"steps": 8, "value_warmup": 99},
         },
         {"network": {"width": 16, "privileged_critic": True, "critic_playouts": True}, "reward": "points"},
-        {"teacher": {"weights": str(weights_file("partnership-v1")), "weight": 1.0}},
+        {"teacher": {"weights": str(released_file("partnership-v1")), "weight": 1.0}},
         {"reward": "points", "mixed_precision": True, "ppo": {"steps": 8, "epochs": 2, "normalize_advantages": False}},
         {"opponents": {"pimc:worlds=2": 1, "self": 3}, "decisions": 200},
         {"players": 2, "variant": {"max_pip": 2, "hand_size": 3, "target": 20}, "opponents": {"self": 1}},

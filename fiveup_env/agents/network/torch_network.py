@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import astuple
+from typing import Any
 
-import torch
-from torch import nn
-
-from fiveup_env.agents.network.network_agent import num_inputs, read_weights
 from fiveup_env.agents.network.outlook_features import Outlook
 from fiveup_env.agents.network.placement_features import Placements, num_features
+from fiveup_env.agents.network.weights_file import NetworkSizes, Weights, read_weights, released_file
 from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.rules.actions import NUM_ACTIONS
+from fiveup_env.system.optional import library
 from fiveup_env.views.observation import offsets, sections
+
+with library("train"):
+    import torch
+    from torch import nn
 
 
 class ResidualBlock(nn.Module):
@@ -74,7 +78,7 @@ class PolicyNetwork(Trunk):
     """
 
     def __init__(self, num_players: int, width: int, blocks: int, placements: int = 0, belief: bool = False) -> None:
-        super().__init__(num_inputs(num_players, belief), width, blocks)
+        super().__init__(NetworkSizes(num_players, width, blocks, placements, belief).num_inputs, width, blocks)
         self.num_players, self.placements, self.belief = num_players, placements, belief
         # The initial policy is close to uniform over the legal actions.
         if placements:
@@ -120,9 +124,19 @@ class PolicyNetwork(Trunk):
         logits = torch.zeros(len(observation), NUM_ACTIONS, dtype=scores.dtype, device=device)
         return logits.index_put((rows, actions), scores), value
 
+    @property
+    def sizes(self) -> NetworkSizes:
+        """Sizes of the network."""
+        return NetworkSizes(self.num_players, self.width, len(self.blocks), self.placements, self.belief)
+
+    def weights(self, trained: dict[str, Any]) -> Weights:
+        """Return the contents of a weights file; `trained` holds facts about the training run, as JSON values."""
+        tensors = {name: tensor.detach().float().cpu().numpy() for name, tensor in self.state_dict().items()}
+        return Weights(self.sizes, tensors, trained)
+
     def like(self) -> PolicyNetwork:
         """Return a new network of the same sizes."""
-        return PolicyNetwork(self.num_players, self.width, len(self.blocks), self.placements, self.belief)
+        return PolicyNetwork(*astuple(self.sizes))
 
     def ignore(self, names: Collection[str]) -> None:
         """Remove sections of the observation from the input: their weights become zero and stay zero in training."""
@@ -140,7 +154,15 @@ class PolicyNetwork(Trunk):
 def read_network(path: str | os.PathLike[str]) -> PolicyNetwork:
     """Return the network in a weights file; see `read_weights` for the errors."""
     weights = read_weights(path)
-    sizes = (weights.about[name] for name in ("num_players", "width", "blocks", "placements", "belief"))
-    network = PolicyNetwork(*sizes)
+    network = PolicyNetwork(*astuple(weights.sizes))
     network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in weights.tensors.items()})
     return network
+
+
+def torch_module(name: str) -> PolicyNetwork:
+    """Return a released network to train on: `torch_module("partnership-v1")`.
+
+    Raises:
+        AgentError: if there is no released policy of that name.
+    """
+    return read_network(released_file(name))

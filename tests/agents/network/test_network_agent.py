@@ -1,4 +1,4 @@
-"""Policies over weights files; the networks are random, which changes nothing here."""
+"""Policies over weights files, with random networks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from fiveup_env.agents.network.network_agent import METADATA, NetworkPolicy, NumpyNetwork, read_weights, shapes
+from fiveup_env.agents.network.network_agent import NetworkPolicy, NumpyNetwork
+from fiveup_env.agents.network.weights_file import METADATA, NetworkSizes, read_weights
 from fiveup_env.agents.protocol import AgentError, keys_of
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.belief.belief_section import beliefs_of
@@ -33,7 +34,7 @@ def random_tensors(
     num_players: int = 4, width: int = 16, blocks: int = 2, seed: int = 0, *, belief: bool = False
 ) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(seed)
-    wanted = shapes(num_players, width, blocks, 0, belief)
+    wanted = NetworkSizes(num_players, width, blocks, belief=belief).shapes
     return {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in wanted.items()}
 
 
@@ -89,7 +90,7 @@ def test_the_same_as_in_torch(tmp_path, num_players, placements, belief):
     assert (np.isfinite(ours) == (masks > 0)).all()
     np.testing.assert_allclose(ours[masks > 0], logits[masks > 0], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(our_values, values, rtol=1e-4, atol=1e-4)
-    assert agent.num_players == num_players and agent.about["trained"] == {"decisions": 3}
+    assert agent.num_players == num_players and agent.trained == {"decisions": 3}
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
@@ -175,21 +176,21 @@ def spoiled(**changes):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "is broken or no safetensors file"),
-        (lambda path: path.write_bytes(b""), "is broken or no safetensors file"),
-        (lambda path: path.write_bytes(b"nonsense" * 9), "is broken or no safetensors file"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-100]), "is broken or not a safetensors file"),
+        (lambda path: path.write_bytes(b""), "is broken or not a safetensors file"),
+        (lambda path: path.write_bytes(b"nonsense" * 9), "is broken or not a safetensors file"),
         (lambda path: save_file({"a": np.zeros(1)}, path), "no network of this game: its metadata has no key 'fiveup'"),
-        (lambda path: save_file(random_tensors(), path, {METADATA: "{"}), "its metadata is no JSON object"),
-        (lambda path: save_file(random_tensors(), path, {METADATA: "3"}), "its metadata is no JSON object"),
+        (lambda path: save_file(random_tensors(), path, {METADATA: "{"}), "its metadata is not a JSON object"),
+        (lambda path: save_file(random_tensors(), path, {METADATA: "3"}), "its metadata is not a JSON object"),
         (lambda path: write(path, format=2), "has format 2; this version reads 1"),
         (lambda path: write(path, num_players=9, observation_size=1), "is for 9 players; the game is for 2, 3 or 4"),
         (lambda path: write(path, observation_size=7), r"observations of 7 values; this version's have \d+"),
         (lambda path: write(path, blocks=True), "blocks is True"),
         (lambda path: write(path, width=0), "width is 0"),
-        (lambda path: write(path, blocks=1), r"blocks.1.first.bias has shape \(16,\), and should have None"),
+        (lambda path: write(path, blocks=1), r"blocks.1.first.bias has shape \(16,\), expected None"),
         (lambda path: write(path, spoiled(**{"value.bias": None})), "value.bias has shape None"),
-        (lambda path: write(path, spoiled(**{"value.bias": np.full(1, np.nan)})), "not all of its weights are finite"),
-        (lambda path: write(path, spoiled(**{"value.bias": np.ones(1, np.int64)})), "not all of its weights"),
+        (lambda path: write(path, spoiled(**{"value.bias": np.full(1, np.nan)})), "not all weights are finite"),
+        (lambda path: write(path, spoiled(**{"value.bias": np.ones(1, np.int64)})), "not all weights"),
     ],
 )
 def test_a_file_that_is_no_network_is_one_clear_line(tmp_path, spoil, said):

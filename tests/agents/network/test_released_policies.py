@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fiveup_env.agents import load
-from fiveup_env.agents.network.network_agent import NetworkPolicy, read_weights
-from fiveup_env.agents.network.released_policies import FOLDER, RELEASED, torch_module, weights_file
+from fiveup_env.agents.network.network_agent import NetworkPolicy
+from fiveup_env.agents.network.weights_file import RELEASED, RELEASED_FOLDER, read_weights, released_file
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import BUILT_IN
 from fiveup_env.belief.belief_section import beliefs_of
@@ -19,11 +19,11 @@ PLAYERS = {"partnership-v1": 4, "trio-v1": 3, "duel-v1": 2}
 
 
 def test_every_file_is_named_and_small():
-    assert set(PLAYERS) == set(RELEASED) == {path.stem for path in FOLDER.glob("*.safetensors")}
+    assert set(PLAYERS) == set(RELEASED) == {path.stem for path in RELEASED_FOLDER.glob("*.safetensors")}
     assert {f"{name}{more}" for name in RELEASED for more in ("", "+search")} <= set(BUILT_IN)
     for name in RELEASED:
-        assert weights_file(name).stat().st_size < 5_000_000
-        card = weights_file(name).with_suffix(".md").read_text(encoding="utf-8")
+        assert released_file(name).stat().st_size < 5_000_000
+        card = released_file(name).with_suffix(".md").read_text(encoding="utf-8")
         for heading in ("## How it was made", "## Results", "## Known weaknesses"):
             assert heading in card
 
@@ -34,7 +34,7 @@ def test_loads_by_name_and_beats_the_weak(name):
     players = PLAYERS[name]
     agent = load(name)
     assert isinstance(agent, NetworkPolicy) and agent.num_players == players and agent.name == name
-    assert agent.about["trained"]
+    assert agent.trained
     assert evaluate(name, "random", players, 200, seed=3).win_rate.value > (0.9 if players != 3 else 0.85)
     greedy = evaluate(name, "greedy", players, 600, seed=3).win_rate
     assert greedy.low > (0.5 if players == 3 else 0.65)
@@ -56,8 +56,10 @@ def test_samples_and_searches(name):
 @pytest.mark.parametrize(("name", "players"), [("duel-v1", 2), ("partnership-v1", 4)])
 def test_as_a_module_of_torch(name, players):
     torch = pytest.importorskip("torch")
+    from fiveup_env.agents.network.torch_network import torch_module
+
     module = torch_module(name)
-    weights = read_weights(weights_file(name))
+    weights = read_weights(released_file(name))
     assert set(module.state_dict()) == set(weights.tensors)
     games = collected(players, seed=61, matches=1)
     views = Views(games, games["turn"])
@@ -74,6 +76,6 @@ def test_as_a_module_of_torch(name, players):
 
 def test_names_that_are_not_there():
     with pytest.raises(AgentError, match=r"there is no released policy 'solo-v1'; there are partnership-v1, trio-v1,"):
-        torch_module("solo-v1")
+        released_file("solo-v1")
     with pytest.raises(AgentError, match=r"did you mean 'duel-v1'"):
         load("duel-v2")
