@@ -1,4 +1,4 @@
-"""Agents that see nothing but the view of their seat.
+"""Agents, which see only the view of their seat.
 
 >>> from fiveup_env.agents import load
 >>> agent = load("greedy")
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def load(spec: AgentSpec, num_players: int | None = None) -> Agent:
-    """The agent of a name, `partnership-v1` say, or of a checkpoint file; see `agents.registry`.
+    """Return the agent of a name (such as `partnership-v1`) or of a checkpoint file; see `agents.registry`.
 
     Raises:
-        AgentError: one line that says what is wrong and what there is.
+        AgentError: if there is no such agent; the one-line message lists the choices.
     """
     from fiveup_env.agents.registry import make_agent
 

@@ -1,4 +1,4 @@
-"""With which probabilities an agent takes each action: what exact methods need to know of it."""
+"""Action probabilities of an agent, as exact methods need them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _KEYS_SEED = 0x6469737472696275
 
 
 def action_probabilities(agent: Agent, views: Views, samples: int = 64) -> np.ndarray:
-    """Probabilities of the actions, float64 [N, 121], for N views of seats that are to act.
+    """Return action probabilities, float64 [N, 121], for N views of seats that are to act.
 
-    Exact for agents that draw nothing and for `random`. An agent may have a method `action_probabilities(views)` that
-    gives them itself, float [N, 121]. Any other is asked with `samples` different keys, and what it did is counted:
-    then they are those of an agent that has drawn its strategy from itself.
+    An agent may have a method `action_probabilities(views)` that returns them, float [N, 121]. For other agents the
+    result is the frequency of each action over `samples` fixed keys. It is exact for deterministic agents and for
+    `random`; for other agents it is the strategy of an agent that picks one of these keys at random.
 
     Raises:
-        AgentError: if the agent remembers (has no `act_many`): then its actions depend on more than what is seen; or if
-            what it says are no probabilities of legal actions.
+        AgentError: if the agent has no `act_many` (its actions may depend on memory), or if its method returns
+            anything but probabilities of legal actions.
     """
     if not is_policy(agent):
         raise AgentError(f"agent {agent_name(agent)} may remember; exact methods need one that has act_many")

@@ -1,8 +1,8 @@
-"""An agent that is a program of its own, in any language: JSON lines on its standard input and output.
+"""External programs as agents, in any language: JSON lines on standard input and output.
 
-For every decision the program gets one line, a JSON object that says all that its seat sees, and answers with one line,
-`{"action": ID}`. It is started at the first decision, may be started anew after a failure, and should end when its
-input does. Nothing else may be written to standard output; standard error is free. docs/evaluation.md lists the keys.
+For every decision the program reads one line, a JSON object with the view of its seat, and writes one line,
+`{"action": ID}`. It is started at the first decision, may be restarted after a failure, and should exit at the end of
+its input. It may write nothing else to standard output; standard error is free. docs/evaluation.md lists the keys.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from fiveup_env.views.view import View
 PROTOCOL = 1
 TIMEOUT = 10.0
 LONGEST_LINE = 1 << 16
-KEY_BITS = 53  # of a decision's key that are passed on: what every language's JSON reads exactly
+KEY_BITS = 53  # bits of a key that are sent: JSON readers of all languages read them exactly
 
 
 def request(view: View, key: int) -> dict[str, Any]:
-    """What the program is told, all of it plain JSON; scores, credits and sums are raw points (5 are 1 point)."""
+    """Return the message to the program, as JSON values; scores, credits and sums are raw (5 raw = 1 display point)."""
     game, layout = view.game, view.layout
     return {
         "protocol": PROTOCOL,
@@ -65,15 +65,15 @@ def _option(view: View, action: int) -> dict[str, Any]:
 
 
 class ProcessAgent(Policy):
-    """A program that speaks the protocol above; `exec:COMMAND`, or `exec:timeout=2 COMMAND`, as a name.
+    """Agent that runs a program; its name is `exec:COMMAND` or `exec:timeout=2 COMMAND`.
 
     Args:
-        command: the program and its arguments, as a shell would part them (no shell is used).
-        timeout: seconds it has for an answer, the start of the program included.
+        command: the program and its arguments, split as a shell would (no shell is used).
+        timeout: time limit of an answer in seconds, including the start of the program.
 
     Raises:
-        AgentError: if there is no command or the timeout is no positive number. Later, one line: if it cannot be
-            started, ends, or answers with something else; an `AgentTimeout` if it is too slow.
+        AgentError: if the command is empty or the timeout is not positive. At a decision: if the program cannot be
+            started, exits, or gives another answer; `AgentTimeout` if it exceeds the limit.
     """
 
     together = 32
@@ -86,19 +86,19 @@ class ProcessAgent(Policy):
         try:
             self.command = shlex.split(command)
         except ValueError as error:
-            raise AgentError(f"the command {command!r} cannot be parted into words: {error}") from None
+            raise AgentError(f"the command {command!r} cannot be split into words: {error}") from None
         self.name = f"exec:{command}"
         self.timeout = float(timeout)
         self._line: _Line | None = None
 
     @classmethod
     def named(cls, rest: str) -> ProcessAgent:
-        """From what stands behind `exec:`."""
+        """Make the agent from the text after `exec:`."""
         found = re.match(r"timeout=([0-9.]+)\s+", rest)
         return cls(rest[found.end() :], timeout=float(found[1])) if found else cls(rest)
 
     def choose(self, view: View, key: int) -> int:
-        """Ask the program."""
+        """Send the view to the program and return its action."""
         try:
             if self._line is None:
                 self._line = _Line(self.command)
@@ -109,7 +109,7 @@ class ProcessAgent(Policy):
             raise
 
     def close(self) -> None:
-        """End the program; it is started again when it is asked again."""
+        """Stop the program; the next decision restarts it."""
         if self._line is not None:
             self._line.close()
             self._line = None
@@ -132,7 +132,7 @@ def _action_in(answer: str) -> int:
 
 
 class _Line:
-    """A running program and what it has said; it ends with this object."""
+    """Running program and its unread output; it is stopped with this object."""
 
     def __init__(self, command: list[str]) -> None:
         try:
@@ -179,7 +179,7 @@ def _listen(process: subprocess.Popen[str], said: queue.Queue[str]) -> None:
             line = stream.readline(LONGEST_LINE)
             try:
                 said.put(line, timeout=TIMEOUT)
-            except queue.Full:  # it talks on and on, and nobody asked
+            except queue.Full:  # unsolicited output that nobody reads
                 return
 
 

@@ -1,7 +1,7 @@
-"""A partnership of two agents that are not the same: `pair:X with Y`, for four players.
+"""Partnership of two different agents for four players: `pair:X with Y`.
 
-The first has seat 0 or 1 (whichever belongs to the side), the second the seat across the table. They share nothing:
-each seat gets an agent of its own, which sees what that seat sees.
+The first agent plays seat 0 or 1 of the side, the second the seat opposite. They share no information: each seat has
+its own agent, which sees that seat's view.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ WITH = " with "
 
 
 def split_pair(text: str) -> tuple[str, str]:
-    """The two names in `X with Y`.
+    """Return the two names in `X with Y`.
 
     Raises:
-        AgentError: if there are not exactly two.
+        AgentError: if there are not exactly two names.
     """
     names = [name.strip() for name in text.split(WITH)]
     if len(names) != 2 or not all(names):
@@ -28,10 +28,10 @@ def split_pair(text: str) -> tuple[str, str]:
 
 
 def pair(first: Agent, second: Agent) -> Agent:
-    """The partnership of two agents.
+    """Return the partnership of two agents.
 
     Raises:
-        AgentError: if one of them plays other numbers of players only.
+        AgentError: if one of them does not play matches of four players.
     """
     for agent in (first, second):
         players = getattr(agent, "num_players", None)
@@ -43,7 +43,7 @@ def pair(first: Agent, second: Agent) -> Agent:
 
 
 class Pair:
-    """Two agents of which at least one remembers what it saw."""
+    """Partnership in which at least one agent has memory."""
 
     num_players = SEATS
 
@@ -52,17 +52,17 @@ class Pair:
         self.name = f"{agent_name(first)}{WITH}{agent_name(second)}"
 
     def reset(self, seed: int) -> None:
-        """Both; only the one whose seat this copy has is asked."""
+        """Reset both agents; only the one of this copy's seat is asked later."""
         for agent in self.partners:
             agent.reset(seed)
 
     def act(self, view: View) -> int:
-        """A legal action of the partner that has the seat."""
+        """Return a legal action of the agent of the seat."""
         return self.partners[view.seat // 2].act(view)
 
 
 class PairPolicy(Policy):
-    """Two policies."""
+    """Partnership of two policies."""
 
     num_players = SEATS
 
@@ -72,7 +72,7 @@ class PairPolicy(Policy):
         self.together = min(partner.together for partner in self.partners)
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
-        """Legal actions, int64 [N]; see `Policy.act_many`."""
+        """Return legal actions, int64 [N]; see `Policy.act_many`."""
         keys = np.asarray(keys, np.uint64)
         actions = np.empty(len(views), np.int64)
         for which, partner in enumerate(self.partners):

@@ -137,7 +137,7 @@ def test_in_an_evaluation_they_are_forfeits():
     [
         ("exec:", "exec: needs a command"),
         ("exec: ", "exec: needs a command"),
-        ("exec:python 'agent.py", "cannot be parted into words"),
+        ("exec:python 'agent.py", "cannot be split into words"),
         ("exec:timeout=0 python", "timeout must be a positive number of seconds, not 0.0"),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_broken_checkpoint_is_one_line(tmp_path, capsys):
     path.write_bytes(b"PK\x03\x04 and then nothing")
     assert run(["evaluate", str(path), "random"]) == 2
     shown = capsys.readouterr()
-    assert f"{path} is broken or no checkpoint of MaskablePPO" in shown.err.replace("\n", " ")
+    assert f"{path} is broken or not a checkpoint of MaskablePPO" in shown.err.replace("\n", " ")
     assert shown.err.count("\n") == 1
 
 

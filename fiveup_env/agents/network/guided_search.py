@@ -1,8 +1,7 @@
-"""A search with a policy network as its prior.
+"""Search with a policy network as its prior.
 
-The network says which actions are worth looking at, and what it thinks of them counts as much as some worlds do: it has
-seen a million positions, the search looks at this one. All rollouts that `pimc` would spend on the legal actions go to
-the candidates.
+The network selects the candidate actions, and its probabilities count as much as a number of sampled worlds. All
+playouts that `pimc` would spend on the legal actions go to the candidates.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ from fiveup_env.views.view import Views
 
 
 class GuidedSearch(Policy):
-    """`pimc` between the actions that a network finds possible, with the network's opinion among the evidence.
+    """`pimc` over the candidates of a network, with the network's probabilities as a prior.
 
-    The value of an action is its mean over n worlds, shifted towards the network by the weight of `prior` worlds:
-    (n * mean + prior * scale * log probability) / (n + prior). Of a network that learned softmax(values / temperature)
-    the logits times that temperature are values again, up to a constant that all actions share.
+    The value of an action is (n * mean + prior * scale * log probability) / (n + prior), for a mean over n worlds. A
+    network trained on softmax(values / temperature) has logits that times that temperature are values again, up to a
+    constant shared by all actions; `scale` is that temperature.
 
     Args:
         network: a weights file, or a policy.
-        worlds: rollouts for each legal action, as of `pimc`; all of them go to the candidates.
-        prior: how many worlds the network's opinion is worth; 0 leaves it to choosing the candidates.
-        scale: chance to win the match that a difference of 1 in log probability stands for.
-        least: actions of less probability than this are no candidates.
-        search: name of the `pimc` agent whose playouts, beliefs and values are used.
+        worlds: playouts per legal action, as for `pimc`; all of them go to the candidates.
+        prior: weight of the network's probabilities, in worlds; with 0 the network only selects the candidates.
+        scale: difference in chance to win the match that equals a difference of 1 in log probability.
+        least: smallest probability of a candidate.
+        search: name of the `pimc` agent that provides playouts, beliefs and values.
 
     Raises:
-        AgentError: if the file is no network of this game, or an argument is out of range.
+        AgentError: if the file does not hold a network of this game, or an argument is out of range.
     """
 
     def __init__(
@@ -61,11 +60,11 @@ class GuidedSearch(Policy):
         self.name = f"{agent_name(self.network)}+search"
 
     def opinion(self, views: Views) -> tuple[np.ndarray, np.ndarray]:
-        """What the network alone thinks; see `NetworkPolicy.opinion`."""
+        """Return the probabilities and values of the network alone; see `NetworkPolicy.opinion`."""
         return self.network.opinion(views)
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
-        """Legal actions, int64 [N]; see `Policy.act_many`."""
+        """Return legal actions, int64 [N]; see `Policy.act_many`."""
         if not len(views):
             return np.zeros(0, np.int64)
         logits, _ = self.network.logits(views)

@@ -1,6 +1,6 @@
-"""An agent over a MaskablePPO checkpoint of sb3-contrib.
+"""Policy over a MaskablePPO checkpoint of sb3-contrib.
 
-A checkpoint is a pickle: load only files that you trust.
+A checkpoint is a pickle and can run code: load only trusted files.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-# What a checkpoint needs only to go on training is not unpickled: it may come from another Python.
+# These parts serve only further training and are not unpickled: they may come from another Python version.
 _NOT_NEEDED = {"learning_rate": 0.0, "lr_schedule": lambda _: 0.0, "clip_range": lambda _: 0.0, "clip_range_vf": None}
 
 
 class MaskablePPOPolicy(Policy):
-    """A policy network, masked: the most likely legal action, or a sample.
+    """Masked policy network: the most likely legal action, or a sample.
 
-    Networks trained on the flat vector (float32, or uint8 codes), or on a Dict with the key `observation` and any of
-    `action_mask`, `history`, `history_mask` and `belief`, are understood. In a batch of another size a network's
-    outputs may differ in their last bits, so two actions that it finds equally good may change places.
+    Accepts networks trained on the flat vector (float32, or uint8 codes), or on a Dict with the key `observation` and
+    any of `action_mask`, `history`, `history_mask` and `belief`. Outputs for batches of different sizes may differ in
+    their last bits; two actions with equal logits may then swap.
 
     Args:
         source: path of a file that `MaskablePPO.save` wrote, a model, or a model's `policy`.
-        sample: draw from the policy instead of taking its most likely action.
-        device: where to compute.
-        belief: the env's option that it was trained with, if its observations have `belief`: "exact" or "likely".
+        sample: sample from the policy instead of taking its most likely action.
+        device: torch device.
+        belief: the option `belief` of the training environment, "exact" or "likely", if observations have `belief`.
 
     Attributes:
-        num_players: what the length of its observations says.
+        num_players: number of players, from the length of the observations.
 
     Raises:
-        AgentError: if the libraries are not installed, the file is no whole checkpoint, or its spaces are not ours.
+        AgentError: if the libraries are not installed, the file is not a valid checkpoint, or its spaces do not fit.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class MaskablePPOPolicy(Policy):
         self.num_players = _players(self._inputs["observation"].shape, what)
 
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
-        """Legal actions, int64 [N]; see `Policy.act_many`."""
+        """Return legal actions, int64 [N]; see `Policy.act_many`."""
         probabilities = self.opinion(views)[0]
         if not self.sample:
             return probabilities.argmax(1)
         return drawn(probabilities, keys)
 
     def opinion(self, views: Views) -> tuple[np.ndarray, None]:
-        """Probabilities of all actions, float64 [N, 121]; what its values are depends on how it was trained."""
+        """Return probabilities of all actions, float64 [N, 121], and no values: their scale depends on the training."""
         if len(views) and views.num_players != self.num_players:
             raise AgentError(
                 f"policy {self.name} plays matches of {self.num_players} players, not of {views.num_players}"
@@ -97,7 +97,7 @@ class MaskablePPOPolicy(Policy):
         return {key: known[key] for key in self._inputs}
 
     def _probabilities(self, inputs: Any, masks: np.ndarray) -> np.ndarray:
-        """Probability of every action, float64 [N, 121]."""
+        """Return the probability of every action, float64 [N, 121]."""
         import torch
 
         self._policy.set_training_mode(False)
@@ -116,15 +116,15 @@ def _load(path: Path, device: str) -> MaskablePPO:
         ) from error
     try:
         return MaskablePPO.load(path, device=device, custom_objects=dict(_NOT_NEEDED))
-    except Exception as error:  # a broken file fails in any of zipfile, json, pickle and torch
+    except Exception as error:  # a damaged file fails in zipfile, json, pickle or torch
         cause = " ".join(str(error).split())[:200]
         raise AgentError(
-            f"{path} is broken or no checkpoint of MaskablePPO ({type(error).__name__}: {cause})"
+            f"{path} is broken or not a checkpoint of MaskablePPO ({type(error).__name__}: {cause})"
         ) from error
 
 
 def _input_spaces(policy: Any, what: str) -> dict[str, spaces.Box]:
-    """The network's inputs by key; a bare vector counts as `observation`."""
+    """Return the input spaces by key; a single vector is `observation`."""
     from gymnasium import spaces
 
     space = policy.observation_space

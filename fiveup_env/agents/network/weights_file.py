@@ -2,7 +2,8 @@
 
 A weights file is a `.safetensors` file. It holds float32 or float16 tensors under the keys of the network's
 `state_dict`, and a JSON object with the sizes of the network under the metadata key `fiveup`. Reading one runs no code
-from the file. `fiveup_env/policies` holds the released weights files, each with a model card:
+from the file. `fiveup_env/policies` holds the released weights files, each with a model card. A released file never
+changes; an improved network gets a new name.
 
 | name             | matches                 |
 |------------------|-------------------------|

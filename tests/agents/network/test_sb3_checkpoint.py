@@ -169,7 +169,7 @@ def test_a_truncated_checkpoint(checkpoint, tmp_path, keep):
     data = checkpoint.read_bytes()
     broken = tmp_path / "broken.zip"
     broken.write_bytes(data[: keep if isinstance(keep, int) else int(len(data) * keep)])
-    with pytest.raises(AgentError, match=r"broken\.zip is broken or no checkpoint of MaskablePPO") as caught:
+    with pytest.raises(AgentError, match=r"broken\.zip is broken or not a checkpoint of MaskablePPO") as caught:
         make_agent(broken)
     assert "\n" not in str(caught.value)
 
