@@ -82,13 +82,20 @@ def wilson(p: float, effective: float, quantile: float) -> Estimate:
 
 def ratio_of_sums(numerators: np.ndarray, denominators: np.ndarray) -> Estimate:
     """Sum of numerators over sum of (positive) denominators, float64 [deals] each."""
-    deals = len(numerators)
+    return interval_around(*linearised(numerators, denominators))
+
+
+def linearised(numerators: np.ndarray, denominators: np.ndarray) -> tuple[float, np.ndarray]:
+    """Ratio of sums and its residual per deal, float64 [deals], whose spread is that of the ratio times deals."""
     ratio = float(numerators.sum() / denominators.sum())
-    if deals < 2:
-        return Estimate(ratio, -math.inf, math.inf)
-    residuals = (numerators - ratio * denominators) / denominators.mean()
-    half = t_quantile(deals - 1) * float(residuals.std(ddof=1)) / math.sqrt(deals)
-    return Estimate(ratio, ratio - half, ratio + half)
+    return ratio, (numerators - ratio * denominators) / denominators.mean()
+
+
+def interval_around(value: float, residuals: np.ndarray) -> Estimate:
+    """Interval of a value from its residual per deal; infinite for one deal."""
+    deals = len(residuals)
+    half = t_quantile(deals - 1) * float(residuals.std(ddof=1)) / math.sqrt(deals) if deals > 1 else math.inf
+    return Estimate(value, value - half, value + half)
 
 
 def less_luck(numerators: np.ndarray, denominators: np.ndarray, luck: np.ndarray) -> np.ndarray:

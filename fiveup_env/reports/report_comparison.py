@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fiveup_env.evaluation.statistics import Estimate, t_quantile
+from fiveup_env.evaluation.statistics import Estimate, linearised, t_quantile
 from fiveup_env.reports.matchup_report import FORMAT
 from fiveup_env.reports.tables import Grid, between, percent, points
 
@@ -92,8 +92,7 @@ def _residuals(report: dict[str, Any], deals: int) -> list[tuple[float, np.ndarr
     starts = report["starts"]
     lead = np.array(starts["lead"][:deals], float) / (5 * (sides - 1))
     rounds, won = np.array(starts["rounds"][:deals], float), np.array(starts["won"][:deals], float) / sides
-    ratio = float(lead.sum() / rounds.sum())
-    return [(ratio, (lead - ratio * rounds) / rounds.mean()), (float(won.mean()), won - won.mean())]
+    return [linearised(lead, rounds), linearised(won, np.ones(len(won)))]
 
 
 def comparison_grid(c: Comparison) -> Grid:

@@ -8,7 +8,6 @@ these runs and says nothing about further training runs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from fiveup_env.agents.registry import PAIR, files_of
 from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.matchup import MatchUp, evaluate
 from fiveup_env.evaluation.plan_parts import subfolder
-from fiveup_env.evaluation.statistics import Estimate, t_quantile
+from fiveup_env.evaluation.statistics import Estimate, interval_around, linearised
 
 Cell = tuple[int, int]
 
@@ -74,28 +73,23 @@ def gap(own: Sequence[MatchUp], crossed: Sequence[MatchUp]) -> tuple[Estimate, E
     """Mean points per deal and win rate of `own` minus those of `crossed`; all match-ups play the same deals."""
     found = []
     for metric in (_points, _wins):
-        values, residuals = [], []
-        for match_ups in (own, crossed):
-            figures = [metric(m) for m in match_ups]
-            values.append(float(np.mean([value for value, _ in figures])))
-            residuals.append(np.mean([residual for _, residual in figures], 0))
-        spread, deals = residuals[0] - residuals[1], len(residuals[0])
-        half = t_quantile(deals - 1) * float(spread.std(ddof=1)) / math.sqrt(deals) if deals > 1 else math.inf
-        difference = values[0] - values[1]
-        found.append(Estimate(difference, difference - half, difference + half))
+        (value, residuals), (other, others) = (_mean_of([metric(m) for m in some]) for some in (own, crossed))
+        found.append(interval_around(value - other, residuals - others))
     return found[0], found[1]
 
 
+def _mean_of(figures: Sequence[tuple[float, np.ndarray]]) -> tuple[float, np.ndarray]:
+    values, residuals = zip(*figures, strict=True)
+    return float(np.mean(values)), np.mean(residuals, 0)
+
+
 def _points(m: MatchUp) -> tuple[float, np.ndarray]:
-    """Points per deal and its residual per start, float64 [deals]."""
-    lead, rounds = m.results.lead.sum(1), m.results.rounds.sum(1)
-    ratio = float(lead.sum() / rounds.sum())
-    return ratio, (lead - ratio * rounds) / rounds.mean()
+    return linearised(m.results.lead.sum(1), m.results.rounds.sum(1))
 
 
 def _wins(m: MatchUp) -> tuple[float, np.ndarray]:
     won = m.results.won.mean(1)
-    return float(won.mean()), won - won.mean()
+    return linearised(won, np.ones(len(won)))
 
 
 def cross_play(

@@ -11,7 +11,7 @@ from fiveup_env.agents.registry import AgentSpec
 from fiveup_env.evaluation.match_plan import MatchPlan, Results
 from fiveup_env.evaluation.match_play import Progress
 from fiveup_env.evaluation.plan_parts import Job, play_parts
-from fiveup_env.evaluation.statistics import LEVEL, less_luck
+from fiveup_env.evaluation.statistics import LEVEL, less_luck, linearised
 from fiveup_env.rules.match import checked_seed
 from fiveup_env.rules.record import Variant
 
@@ -50,8 +50,8 @@ def variance_row(
     if luck is not None:
         lead, won = less_luck(lead, rounds, luck), less_luck(won, np.ones(len(won)), luck)
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    ratio = float(lead.sum() / rounds.sum())
-    spread = float(((lead - ratio * rounds) / rounds.mean()).std(ddof=1))
+    ratio, residuals = linearised(lead, rounds)
+    spread = float(residuals.std(ddof=1))
     per_unit = float(rounds.mean())
     return VarianceRow(
         name,
