@@ -1,7 +1,7 @@
 """Control variate: the luck of a side in a match, measured with a fixed linear value function.
 
 Luck enters a match through the lot for the opener, the deal, and the tiles drawn. Each contributes the value of the
-outcome minus its mean over all possible outcomes at that moment. Every term has mean zero whoever plays, because the
+outcome minus its mean over all possible outcomes at that moment. Every term has mean zero for all agents, because the
 order of the boneyard is uniform given all hands; so subtracting luck leaves the mean of a result unchanged. This is
 the idea of AIVAT (Burch, Schmid, Moravcik, Morrill, Bowling, 2018) without its correction for the agents' randomness.
 
