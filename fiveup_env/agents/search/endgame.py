@@ -208,31 +208,6 @@ def _solve_actions(
             values[i, action] = solve(stack, frames, 0, side, table)
 
 
-@entry
-def _best_line(
-    games: np.ndarray,
-    stack: np.ndarray,
-    frames: np.ndarray,
-    table: np.ndarray,
-    line: np.ndarray,
-) -> int:
-    """Write the actions of perfect play to the end of the round; ties go to the lowest id. Return their number."""
-    game, length = games[0], 0
-    while game.phase == PLAYING:
-        side, best, most = side_of(game, int64(game.turn)), -1, -1e300
-        for i in range(count_legal(game)):
-            action = nth_legal(game, i)
-            stack[0] = game
-            play(stack[0], action)
-            value = solve(stack, frames, 0, side, table)
-            if value > most:
-                best, most = action, value
-        play(game, best)
-        line[length] = best
-        length += 1
-    return length
-
-
 @dataclass(frozen=True)
 class Solution:
     """Perfect play from a position.
@@ -240,7 +215,7 @@ class Solution:
     Attributes:
         actions: legal actions, ascending.
         values: value of each to the side to act: chance to win the match, or difference of raw scores.
-        line: one line of perfect play to the end of the round.
+        line: actions of perfect play to the end of the round; ties go to the lowest id.
     """
 
     actions: tuple[int, ...]
@@ -269,14 +244,12 @@ def double_dummy(match: Match, *, equity: bool = True, most_tiles: int = DEFAULT
     held = sum(int(size) for size in game.hand_sizes)
     if held > most_tiles:
         raise ValueError(f"{held} tiles are held, more than {most_tiles}")
-    stack = new_stack()
-    line = np.empty(len(stack), np.int64)
-    actions = match.legal_actions()
-    values = action_values(match.copy()._games, equity=equity)[0]
-    length = _best_line(match.copy()._games, stack, new_frames(), table_for(match.variant, equity), line)
-    return Solution(
-        tuple(actions), tuple(float(values[action]) for action in actions), tuple(int(a) for a in line[:length])
-    )
+    actions, later, line = tuple(match.legal_actions()), match.copy(), list[int]()
+    values = action_values(match._games, equity=equity)[0]
+    while later.winner is None and later.round_number == match.round_number:
+        line.append(int(action_values(later._games, equity=equity)[0].argmax()))
+        later.play(line[-1])
+    return Solution(actions, tuple(float(values[action]) for action in actions), tuple(line))
 
 
 def action_values(

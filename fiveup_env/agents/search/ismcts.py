@@ -248,12 +248,7 @@ class ISMCTS(Searcher):
         self.ms = checked_milliseconds(ms)
 
     def _search(
-        self,
-        workspace: Workspace,
-        games: np.ndarray,
-        keys: np.ndarray,
-        actions: np.ndarray,
-        chunk: int | None = None,
+        self, workspace: Workspace, games: np.ndarray, keys: np.ndarray, actions: np.ndarray, chunk: int | None = None
     ) -> bool:
         settings = self._settings(chunk, CHUNK)
         workspace.plant(int(settings["budget"][0]) if chunk is None else MOST_TIMED)

@@ -77,12 +77,7 @@ class PIMC(Searcher):
         return legal, values
 
     def _search(
-        self,
-        workspace: Workspace,
-        games: np.ndarray,
-        keys: np.ndarray,
-        actions: np.ndarray,
-        chunk: int | None = None,
+        self, workspace: Workspace, games: np.ndarray, keys: np.ndarray, actions: np.ndarray, chunk: int | None = None
     ) -> bool:
         settings = self._settings(chunk, BLOCK * ((chunk or 0) + 1))
         self._race(workspace, games, keys, actions, settings, np.empty((0, 0)), resume=bool(chunk))

@@ -206,12 +206,7 @@ class Searcher(Policy):
             chunk += 1
 
     def _search(
-        self,
-        workspace: Workspace,
-        games: np.ndarray,
-        keys: np.ndarray,
-        actions: np.ndarray,
-        chunk: int | None = None,
+        self, workspace: Workspace, games: np.ndarray, keys: np.ndarray, actions: np.ndarray, chunk: int | None = None
     ) -> bool:
         """Choose an action for every game.
 
