@@ -1,4 +1,4 @@
-"""The PettingZoo entrance: `env()`, `raw_env()` and `parallel_env()`.
+"""PettingZoo environments: `env()`, `raw_env()` and `parallel_env()`.
 
 >>> from fiveup_env import fiveup_v0
 >>> env = fiveup_v0.env(num_players=4)
@@ -23,10 +23,10 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**options: Any) -> AECEnv:
-    """The AEC environment in PettingZoo's usual wrappers.
+    """Return the AEC environment in PettingZoo's usual wrappers.
 
-    An action outside the 121 raises, an illegal one ends the episode with -1 for who took it and 0 for the others, and
-    what is called before `reset` raises.
+    An illegal action ends the episode with reward -1 for its agent and 0 for the others. An action outside 0 to 120 and
+    a call before `reset` raise an error.
 
     Args:
         options: see `raw_env` (`fiveup_env.envs.pettingzoo_aec.FiveUpAEC`).
@@ -38,10 +38,10 @@ def env(**options: Any) -> AECEnv:
 
 
 def parallel_env(**options: Any) -> ParallelEnv:
-    """The same as a parallel environment: every step takes actions of all agents and carries out one.
+    """Return a parallel environment: every step takes actions of all agents and plays one.
 
-    That is the one of the agent to act, the agent with a legal action in its mask (after the first step
-    `infos[agent]["active_agent"]` names it); those of the others are ignored.
+    It plays the action of the agent to act, the only agent with a legal action in its mask (after the first step
+    `infos[agent]["active_agent"]` names it), and ignores the others.
 
     Args:
         options: see `raw_env`.
