@@ -60,5 +60,5 @@ def test_what_is_wrong_is_said() -> None:
     state, _ = env.reset(3)
     with pytest.raises(Exception, match="no match was moved"):
         jax.block_until_ready(env.step(state, jnp.full(4, 120)))
-    with pytest.raises(ValueError, match="neither beliefs"):
+    with pytest.raises(ValueError, match="neither belief"):
         FiveUpJax(4, belief="exact")

@@ -127,7 +127,7 @@ def test_what_is_not_there_is_said_in_one_line(spec: str, message: str) -> None:
 
 
 def test_bots_that_break_are_named() -> None:
-    for make, message in ((cpp_ismcts, "ends the interpreter"), (no_action, "not the id of an action")):
+    for make, message in ((cpp_ismcts, "crashes the interpreter"), (no_action, "expected an action id")):
         with pytest.raises(AgentError, match=message):
             openspiel.BotAgent(make).choose(View.of(Match(2, 0)), 1)
 

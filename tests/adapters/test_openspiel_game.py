@@ -128,7 +128,7 @@ def test_named_pieces_of_the_tensors() -> None:
     assert known.dict["dealt"].sum(1).tolist() == [5] * len(state.episode.past) + [5] + [0] * (
         1 - len(state.episode.past)
     )
-    with pytest.raises(ValueError, match="one player's own hand"):
+    with pytest.raises(ValueError, match="single-player private information"):
         make_observation(
             game, pyspiel.IIGObservationType(perfect_recall=False, private_info=pyspiel.PrivateInfoType.NONE)
         )
@@ -192,7 +192,7 @@ def test_at_a_chance_node_the_resampled_state_is_there_too() -> None:
     ("wrong", "message"),
     [
         ({"players": 5}, "num_players must be"),
-        ({"scores": "0,0"}, "parted by '/'"),
+        ({"scores": "0,0"}, "separated by '/'"),
         ({"scores": "0/0/0", "players": 2}, "scores are 2 integers"),
         ({"colour": 3}, "no parameter 'colour'"),
         ({"players": 3, "reward": "equity"}, "does not sum to zero"),
