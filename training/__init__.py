@@ -1,10 +1,10 @@
-"""Training scripts, one per way of training; each reads from top to bottom and takes a config of `configs`.
+"""Training scripts, one per method; each takes a config from `configs`.
 
-Modules whose names begin with an underscore are what scripts share.
+Modules whose names begin with an underscore are shared by the scripts.
 """
 
 import os
 
-# Torch's idle threads sleep instead of spinning: with two threads on two busy cores an iteration took 7 s instead of
-# 40 s. Read when torch is first imported, so it stands here.
+# Idle threads of torch sleep instead of spinning, which matters if other processes use the cores. Torch reads this
+# variable when it is first imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -1,7 +1,7 @@
-"""Checkpoints that survive a kill at any moment, and files that are whole or not there.
+"""Checkpoints that survive a kill at any moment, and atomic writes of files.
 
 A checkpoint is a dictionary of tensors, numbers, text, lists and dictionaries; loading one runs no code from the file.
-Two are kept: `checkpoint.pt` and, should that be damaged, `checkpoint.previous.pt`.
+The latest two are kept: `checkpoint.pt` and `checkpoint.previous.pt`, which replaces a damaged latest one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MAGIC = b"fiveup checkpoint 1\n"
 
 
 def write_file(path: Path, content: bytes, keep: Path | None = None) -> None:
-    """Put a file in place whole: after a kill there is the old one or the new one, and it has reached the disk.
+    """Write a file atomically and durably: after a kill there is either the old file or the new one.
 
-    The old one, if there is one, stays under the name `keep`; a kill may then leave it under that name alone.
+    With `keep`, the old file is renamed to that path; a kill may leave it under that name only.
     """
     unfinished = path.with_name(path.name + ".tmp")
     with unfinished.open("wb") as file:
@@ -39,7 +39,7 @@ def write_file(path: Path, content: bytes, keep: Path | None = None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make renames last; where folders cannot be opened (Windows) the system sees to it."""
+    """Make renames durable; not needed where folders cannot be opened (Windows)."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -51,7 +51,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write the latest checkpoint; the one before becomes the previous one."""
+    """Write the latest checkpoint; the former one becomes the previous one."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
     content = buffer.getvalue()
@@ -59,14 +59,14 @@ def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
 
 
 def load_checkpoint(folder: Path, warn: Callable[[str], None]) -> dict[str, Any] | None:
-    """The latest checkpoint that is whole, None if none was written yet.
+    """Return the latest intact checkpoint; None if none was written yet.
 
     Args:
-        folder: of the run.
-        warn: told, in one line, of a damaged one that was passed over.
+        folder: folder of the run.
+        warn: called with one line if a damaged checkpoint is skipped.
 
     Raises:
-        ConfigError: if there are checkpoints and none is whole.
+        ConfigError: if there are checkpoints and all are damaged.
     """
     damaged = []
     for name in (LATEST, PREVIOUS):
@@ -79,11 +79,11 @@ def load_checkpoint(folder: Path, warn: Callable[[str], None]) -> dict[str, Any]
             damaged.append(f"{path} {error}")
             continue
         if damaged:
-            warn(f"{damaged[0]}; going on from the one before it, and keeping the damaged one as {DAMAGED}")
-            os.replace(folder / LATEST, folder / DAMAGED)  # so that it never takes the place of a whole one
+            warn(f"{damaged[0]}; continuing from the previous one, and keeping the damaged one as {DAMAGED}")
+            os.replace(folder / LATEST, folder / DAMAGED)  # so that it never replaces an intact one
         return state
     if damaged:
-        raise ConfigError(f"{'; '.join(damaged)}; there is nothing to go on from")
+        raise ConfigError(f"{'; '.join(damaged)}; there is no checkpoint to continue from")
     return None
 
 
@@ -91,7 +91,7 @@ def _read(path: Path) -> dict[str, Any]:
     content = path.read_bytes()
     start = len(MAGIC) + hashlib.sha256().digest_size
     if not content.startswith(MAGIC):
-        raise ValueError("is no checkpoint of this version, or damaged")
+        raise ValueError("is not a checkpoint of this version, or damaged")
     if hashlib.sha256(content[start:]).digest() != content[len(MAGIC) : start]:
         raise ValueError("is truncated or damaged")
     state: dict[str, Any] = torch.load(io.BytesIO(content[start:]), map_location="cpu", weights_only=True)
@@ -99,14 +99,14 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def random_state() -> dict[str, Any]:
-    """State of torch's and NumPy's global generators, from which SB3 samples actions and minibatches."""
+    """Return the state of torch's and NumPy's global generators, which SB3 uses for actions and minibatches."""
     numpy_state: Any = np.random.get_state(legacy=False)  # noqa: NPY002
     numpy_state["state"]["key"] = torch.from_numpy(numpy_state["state"]["key"].astype(np.int64))
     return {"torch": torch.get_rng_state(), "numpy": numpy_state}
 
 
 def set_random_state(state: dict[str, Any]) -> None:
-    """Go on from what `random_state` gave."""
+    """Restore a state returned by `random_state`."""
     torch.set_rng_state(state["torch"])
     inner = state["numpy"]["state"]
     key = inner["key"].numpy().astype(np.uint32)

@@ -1,16 +1,16 @@
-"""Who earned what: generalised advantages per side, from one of its decisions to its next.
+"""Generalised advantages per side, from one of its decisions to its next.
 
-In a game of turns a decision's outcome is not the next row of the rollout: others act in between. Here every side is a
-learner of its own whose time goes from one of its decisions to its next; partners' decisions are one stream of their
-side (R1.2). All that happens in between counts for it, whoever acted: its rewards add up, and the value it goes on from
-is the one of its own next decision. For the k-th decision of a side in a round (generalised advantage estimation,
-Schulman and others, 2016, over that stream):
+In a turn-based game the outcome of a decision is not the next row of the rollout, because others act in between. Here
+every side is a separate learner with its own time steps: its decisions, where partners share one sequence (R1.2). The
+rewards of a side between two of its decisions are added up, also while others act. The next value is the one of the
+side's next decision. For the k-th decision of a side in a round (generalised advantage estimation, Schulman et al.,
+2016):
 
     delta_k     = (rewards of the side from decision k up to decision k + 1) + gamma * value_{k+1} - value_k
     advantage_k = delta_k + gamma * lambda * advantage_{k+1}
 
-and behind the last decision of an episode both are zero. A decision whose next one lies beyond the rollout cannot be
-judged yet: it stays *open* and is learned from in the next iteration.
+After the last decision of an episode, value and advantage are zero. A decision whose next one is beyond the end of the
+rollout cannot be judged yet: it stays *open*, and is used in the next iteration.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Credit:
-    """What `side_advantages` found; L slots of time, N matches, S sides.
+    """Result of `side_advantages`; L slots, N matches, S sides.
 
     Attributes:
         advantage: float32 [L, N], zero where `judged` is false.
-        judged: bool [L, N]: a decision of a learner whose advantage is known.
-        open_slot: int64 [N, S]: slot of each side's decision that is still open, -1 for none.
-        open_gain: float32 [N, S]: what that side has got since.
+        judged: bool [L, N], decisions of a learner with a known advantage.
+        open_slot: int64 [N, S], slot of each side's open decision, -1 for none.
+        open_gain: float32 [N, S], rewards of that side since its open decision.
     """
 
     advantage: np.ndarray
@@ -46,24 +46,24 @@ def side_advantages(
     gamma: float,
     gae_lambda: float,
 ) -> Credit:
-    """Advantages of all decisions in L slots of time of N matches.
+    """Return the advantages of all decisions in L slots of N matches.
 
     Args:
-        side: int [L, N]: whose decision it is.
-        decides: bool [L, N]: whether it is one to learn from (not an opponent's).
-        value: float32 [L, N]: of the decision, to its side.
-        reward: float32 [L, N, S]: to every side, from this decision up to the next slot.
-        ended: bool [L, N]: the episode (match or round) was over then, and another one begins in the next slot.
-        gamma: discount from one decision of a side to its next.
-        gae_lambda: how far credit goes back: 0 one decision, 1 to the episode's start.
+        side: int [L, N], side of the decision.
+        decides: bool [L, N], whether it is a decision of the learner and not of an opponent.
+        value: float32 [L, N], value of the decision for its side.
+        reward: float32 [L, N, S], rewards of every side between this slot and the next.
+        ended: bool [L, N], whether the episode (match or round) ended there and the next slot starts another.
+        gamma: discount between two decisions of a side.
+        gae_lambda: 0 gives credit to one decision, 1 to all decisions since the start of the episode.
     """
     length, count, sides = reward.shape
     advantage = np.zeros((length, count), np.float32)
     judged = np.zeros((length, count), np.bool_)
     open_slot = np.full((count, sides), -1)
     open_gain = np.zeros((count, sides), np.float32)
-    # Per match and side, going back in time: value and advantage of its next decision, rewards before that, and
-    # whether that decision is known (the end of an episode counts as one, of value zero).
+    # Per match and side, backwards in time: value and advantage of its next decision, rewards until then, and whether
+    # that decision is known (the end of an episode counts as a decision of value zero).
     next_value, next_advantage, gain = (np.zeros((count, sides), np.float32) for _ in range(3))
     known = np.zeros((count, sides), np.bool_)
     for t in reversed(range(length)):

@@ -1,4 +1,4 @@
-"""A network learns what a search said of positions: cross-entropy to soft targets, and the value of the best action."""
+"""Learning from the labels of a search: cross-entropy to soft targets, and the value of the best action."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from ._positions import Positions
 
 
 class Learning(Section):
-    """The loss, and how it is made small."""
+    """Loss and optimiser."""
 
     temperature: Positive = Field(
-        default=0.01, description="targets are softmax(values / temperature), values being chances to win the match"
+        default=0.01, description="targets are softmax(values / temperature); values are win probabilities"
     )
     value_weight: NotNegative = Field(default=2.0, description="weight of the squared error of the value head")
     batch: Count = Field(default=1024, description="positions per gradient step")
-    weight_decay: NotNegative = Field(default=0.01, description="of AdamW")
-    max_grad_norm: Positive = Field(default=1.0, description="gradients are scaled down to this norm")
+    weight_decay: NotNegative = Field(default=0.01, description="weight decay of AdamW")
+    max_grad_norm: Positive = Field(default=1.0, description="maximal norm of the gradient")
 
 
 class Batches:
@@ -33,8 +33,8 @@ class Batches:
 
     Args:
         positions: see `_positions`.
-        num_players: of the matches.
-        temperature: of the targets.
+        num_players: 2, 3 or 4.
+        temperature: temperature of the targets.
     """
 
     def __init__(self, positions: Positions, num_players: int, temperature: float) -> None:
@@ -48,18 +48,18 @@ class Batches:
         return len(self.codes)
 
     def seen(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Observations float32 [B, F], and where tiles are likely to be, float32 [B, n, 28]."""
+        """Return observations float32 [B, F] and likely places of the tiles float32 [B, n, 28]."""
         return self.codes[rows].float() * self.units, self.belief[rows].float() / 255
 
     def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Values less the best one, float32 [B, 121] (-inf if illegal), and that best one, float32 [B]."""
+        """Return values minus the best one, float32 [B, 121] (-inf if illegal), and the best one, float32 [B]."""
         return self.values[rows].float(), self.value[rows]
 
     def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Cross-entropy to the soft targets and squared error of the value (means), and the regret of the argmax [B].
+        """Return mean cross-entropy to the soft targets, mean squared error of the value, and regret [B].
 
-        The regret is what the most likely action loses by the teacher's own estimates. Some of it is chance: the
-        teacher's best action is the best of noisy means.
+        The regret is the loss of the most likely action by the teacher's estimates. Part of it is noise: the teacher's
+        best action is the maximum of noisy means.
         """
         (observation, belief), (values, value) = self.seen(rows), self.at(rows)
         legal = torch.isfinite(values)
@@ -80,15 +80,15 @@ def learn(
     learning_rate: float,
     progress: Callable[[int, int], None],
 ) -> Iterator[dict[str, float]]:
-    """Go through some epochs; yields what there is to say after each of them.
+    """Train for some epochs; yields the figures of each.
 
     Args:
-        network: learns.
+        network: network to train.
         learned, measured: positions to learn from, and to measure on.
-        settings: see there.
+        settings: loss and optimiser.
         epochs: passes over the positions.
-        learning_rate: of AdamW, at its highest.
-        progress: called with the number of gradient steps done and of all.
+        learning_rate: highest learning rate of AdamW.
+        progress: called with the numbers of completed and of all gradient steps.
     """
     batches = Batches(learned, network.num_players, settings.temperature)
     held = Batches(measured, network.num_players, settings.temperature)
@@ -120,7 +120,7 @@ def learn(
 
 
 def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
-    """What the network is like on positions that it did not learn from."""
+    """Return the figures of the network on held-out positions."""
     sums = {"cross_entropy": 0.0, "value_error": 0.0, "regret": 0.0, "agreement": 0.0}
     with torch.inference_mode():
         for rows in torch.arange(len(held)).split(8192):

@@ -19,7 +19,7 @@ from ._checkpoint import write_file
 
 
 class Critic(Trunk):
-    """Value of the global state with all hands (`fiveup_env.views.history.write_state`); used in training only.
+    """Value of the global state (`fiveup_env.views.observation_kernels.write_state`), which shows all hands.
 
     Args:
         num_players, width, blocks: as for `PolicyNetwork`.

@@ -1,18 +1,18 @@
-"""Positions that a search has labelled: whole matches in lockstep, a value for every action of every decision.
+"""Positions labelled by a search: a value for every action of every decision of whole matches.
 
-A *shard* is a file of so many positions from matches of its own. What it holds follows from (source, number of the
-shard) alone, so shards can be made in any order, by any number of processes, and those that are there are kept.
+A *shard* is a file of positions from separate matches. Its content depends on (source, number of the shard) alone, so
+processes can write shards in any order, and existing files are kept.
 
 | array    | dtype, shape      | meaning                                                                          |
 |----------|-------------------|----------------------------------------------------------------------------------|
-| codes    | uint8 [N, F]      | the observation of the seat to act, as bare codes                                |
-| belief   | uint8 [N, n, 28]  | where tiles are likely to be (`belief.approximation`), in 255ths                      |
-| mask     | uint8 [N, 16]     | its legal actions (always more than one), packed bits                            |
-| values   | float32 [M]       | the search's mean value of every legal action, position by position, in order of ids |
-| worlds   | uint16 [M]        | how many worlds each mean is over                                                |
-| spread   | float32 [N]       | standard deviation of the best action's value over the worlds                    |
+| codes    | uint8 [N, F]      | observation of the seat to act, as codes                                         |
+| belief   | uint8 [N, n, 28]  | likely places of the tiles (`belief.approximation`), in 255ths                   |
+| mask     | uint8 [N, 16]     | legal actions (at least two), packed bits                                        |
+| values   | float32 [M]       | mean value of every legal action, by position and action id                      |
+| worlds   | uint16 [M]        | number of worlds of each mean                                                    |
+| spread   | float32 [N]       | standard deviation over worlds of the best action's value                    |
 
-Values are those of the seat's side: chances to win the match (see `agents.search.equity`). The search sees views only.
+Values are win probabilities of the seat's side (see `agents.search.equity`). The search sees views only.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ from fiveup_env.views.view import Views
 from ._checkpoint import write_file
 
 TEACHER = "teacher"
-"""Among those who play: the search's own choice."""
+"""Name of the search's own choice among the players."""
 
-LANES = 64  # matches side by side in a shard: few, so that a shard sees whole matches
+LANES = 64  # parallel matches of a shard; few, so that a shard contains whole matches
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where positions come from.
+    """Settings that determine labelled positions.
 
     Attributes:
         num_players: 2, 3 or 4.
         teacher: name of the `pimc` agent that labels.
-        players: who plays a side of a match: agent by name (or `teacher`) -> share of the sides.
-        random: share of decisions made at random instead, so that mistakes are seen too.
+        players: share of the sides by agent name or `teacher`.
+        random: share of random decisions, so that the positions include mistakes.
         scattered: share of the matches that start from random scores instead of 0 : 0.
-        shard: positions in a shard.
-        seed: decides everything.
+        shard: positions per shard.
+        seed: seed of all shards.
     """
 
     num_players: int
@@ -71,7 +71,7 @@ class Source:
     seed: int
 
     def identity(self) -> dict[str, Any]:
-        """All that decides what the positions are; files that play are known by what is in them, not by their place."""
+        """Return the settings with files identified by their content instead of their path."""
         players = {}
         for name, share in self.players.items():
             path = Path(name)
@@ -81,11 +81,11 @@ class Source:
 
 
 def labeller(spec: str, num_players: int) -> Estimator:
-    """What labels.
+    """Return the estimator of a `pimc` agent.
 
     Raises:
         AgentError: if there is no such agent.
-        ConfigError: if it is no `pimc` with a number of worlds.
+        ConfigError: if it is not a `pimc` agent with a number of worlds.
     """
     agent = make_agent(spec, num_players)
     if not isinstance(agent, PIMC) or agent.ms is not None:
@@ -94,7 +94,7 @@ def labeller(spec: str, num_players: int) -> Estimator:
 
 
 def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
-    """The arrays of a shard."""
+    """Return the arrays of a shard."""
     rng = np.random.default_rng((source.seed, number))
     variant = Variant(source.num_players)
     label = labeller(source.teacher, source.num_players)
@@ -102,7 +102,7 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
     shares = np.array(list(source.players.values())) / sum(source.players.values())
     games = new_games(LANES, variant)
     who = np.zeros((LANES, variant.num_sides), np.int64)
-    seeds = np.zeros((2, LANES), np.uint64)  # of the labels, and of those who play
+    seeds = np.zeros((2, LANES), np.uint64)  # of the labels, and of the players
     fresh, rows = np.arange(LANES), np.arange(LANES)
     steps = []
     for _ in range(-(-source.shard // LANES)):
@@ -145,27 +145,24 @@ def make_shard(source: Source, number: int) -> dict[str, np.ndarray]:
 
 
 def best_actions(values: np.ndarray, worlds: np.ndarray) -> np.ndarray:
-    """The search's choice: the best of the actions that stayed in the race to its end, int64 [N]."""
+    """Return the search's choice, int64 [N]: the best of the actions that it did not drop early."""
     return np.where(in_the_race(worlds), values, -np.inf).argmax(1)
 
 
 def _policy(name: str, num_players: int) -> Policy:
     agent = make_agent(name, num_players)
     if not is_policy(agent):
-        raise ConfigError(f"{name} cannot play while positions are made: it has no act_many")
+        raise ConfigError(f"{name} cannot play here: it has no act_many")
     return agent
 
 
-# --------------------------------------------------------------------------------------------- files
-
-
 def shard_file(folder: Path, number: int) -> Path:
-    """Where a shard is kept."""
+    """Return the path of a shard."""
     return folder / f"shard-{number:04d}.npz"
 
 
 def write_shard(source: Source, folder: Path, number: int) -> int:
-    """Make a shard and keep it; returns its number."""
+    """Write a shard; returns its number."""
     buffer = io.BytesIO()
     np.savez(buffer, **make_shard(source, number))
     write_file(shard_file(folder, number), buffer.getvalue())
@@ -175,14 +172,14 @@ def write_shard(source: Source, folder: Path, number: int) -> int:
 def make_positions(
     source: Source, folder: Path, count: int, processes: int, progress: Callable[[int, int], None]
 ) -> list[Path]:
-    """See to it that so many positions are in a folder, rounded up to whole shards.
+    """Create the missing shards of a folder, and return all its files.
 
     Args:
-        source: where they come from; a folder keeps those of one source.
-        folder: made if it is not there.
-        count: of positions.
-        processes: that make shards at the same time.
-        progress: called with the numbers of positions that were made now, and that are to be made.
+        source: settings; a folder holds the positions of one source.
+        folder: created if it does not exist.
+        count: number of positions, rounded up to whole shards.
+        processes: number of processes.
+        progress: called with the numbers of positions created so far and to be created in this call.
 
     Raises:
         ConfigError: if the folder holds positions of another source.
@@ -203,7 +200,7 @@ def _made(source: Source, folder: Path, numbers: list[int], processes: int) -> I
     if processes == 1 or len(numbers) < 2:
         yield from (write_shard(source, folder, number) for number in numbers)
         return
-    # Forking after compiled code has run can hang; new interpreters cannot.
+    # Forking after compiled code has run can hang; a new interpreter does not.
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
         for future in as_completed([pool.submit(write_shard, source, folder, number) for number in numbers]):
             yield future.result()
@@ -216,10 +213,10 @@ class Positions:
     Attributes:
         codes: uint8 [N, F].
         belief: uint8 [N, n, 28], in 255ths.
-        values: float16 [N, 121]: the search's value of every action minus that of its choice, never above 0 and
-            -inf where illegal.
-        value: of the search's choice, float32 [N].
-        spread: float32 [N].
+        values: float16 [N, 121], value of every action minus the value of the search's choice, at most 0; -inf where
+            illegal.
+        value: float32 [N], value of the search's choice.
+        spread: float32 [N], see above.
     """
 
     codes: np.ndarray
@@ -233,7 +230,7 @@ class Positions:
 
 
 def load_positions(files: list[Path], num_players: int) -> Positions:
-    """The positions of many shards, in order."""
+    """Return the positions of many shards, in order."""
     with_sizes = [(file, _rows(file)) for file in files]
     count = sum(rows for _, rows in with_sizes)
     codes = np.empty((count, observation_size(num_players)), np.uint8)

@@ -50,7 +50,7 @@ def opened(
     Args:
         config_file: YAML file.
         model: model of the config.
-        may_change: keys that may differ from the config with which a resumed run was started.
+        may_change: keys that may differ between a resumed run and its config.
         out: folder of the run; None: `runs/<name of the config>`.
         resume: whether the folder holds a run to continue.
         seed: replaces the seed of the config; a resumed run keeps its seed if this is None.

@@ -1,13 +1,13 @@
-"""What a step brought every side: the rewards of self-play.
+"""Rewards of self-play for every side and step.
 
-| name           | what                                                                              |
-|----------------|-----------------------------------------------------------------------------------|
-| `win`, `points`, `equity` | the env's schemes, see `fiveup_env.views.rewards`                    |
-| `table`        | twice the change of the chance to win the match, by the shipped match-equity table |
+| scheme                    | reward                                                                      |
+|---------------------------|-----------------------------------------------------------------------------|
+| `win`, `points`, `equity` | schemes of the env, see `fiveup_env.views.rewards`                          |
+| `table`                   | twice the change of the win probability in the shipped match-equity table   |
 
-`table` knows what `equity` does not: how far from smooth the end of a match is (6.1 wants exactly 61, so some points to
-go are much better than their neighbours), and what it is worth to open the next round. Within a round the next opener
-is unknown and the mean over the sides stands for it; the table's value of the real one comes with the round's end.
+In contrast to `equity`, `table` includes the effect of the exact target (R6.1: some scores are much better than their
+neighbours) and the value of opening the next round. During a round the next opener is unknown, so the mean over the
+sides is used; the value for the actual opener is added at the end of the round.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Standing:
     """Rewards of every step.
 
     Args:
-        env: its matches; asked for after every step. For `table` with episode="round" and continue_match.
+        env: matches; `table` requires episode="round" and continue_match=True.
         scheme: see above.
     """
 
@@ -35,42 +35,42 @@ class Standing:
         self._chances = chances_by_opener(env.options.num_players) if scheme == TABLE else None
 
     def begin(self) -> None:
-        """Look at the matches as they are now, before the next step."""
+        """Store the current scores; call it once before the first step."""
         if self._chances is not None:
-            self._before = self._worth(self._env.games["scores"][:, : self._sides], -1)
+            self._before = self._standing(self._env.games["scores"][:, : self._sides], -1)
 
     def after(self, step: StepArrays) -> np.ndarray:
-        """Rewards float32 [N, S] of the step just made."""
+        """Return the rewards float32 [N, S] of the latest step."""
         if self._chances is None:
             return step.rewards
         games, over = self._env.games, step.terminated.nonzero()[0]
-        now = self._worth(games["scores"][:, : self._sides], -1)
+        now = self._standing(games["scores"][:, : self._sides], -1)
         reached = now.copy()
-        # The opener is that of the round which has been dealt since.
-        reached[over] = self._worth(step.final_scores[over], games["opener"][over] % self._sides)
+        # The opener is the one of the round dealt after the step.
+        reached[over] = self._standing(step.final_scores[over], games["opener"][over] % self._sides)
         rewards: np.ndarray = reached - self._before
         self._before = now
         return rewards
 
     def outlook(self, side: np.ndarray) -> np.ndarray:
-        """What every side would get from here to the end of the round if `greedy` played it out, all tiles as they lie.
+        """Return the rewards of every side if `greedy` plays the round to its end with the actual hidden tiles.
 
         Args:
-            side: int [N]: the side that looks.
+            side: int [N], first side of the result.
 
         Returns:
-            float32 [N, S] in units of the rewards, the looking side first, the others clockwise from it.
+            float32 [N, S] in units of the rewards; the sides follow clockwise from `side`.
         """
         games = copy_games(self._env.games)
-        before = self._worth(games["scores"][:, : self._sides], -1)
+        before = self._standing(games["scores"][:, : self._sides], -1)
         rollout(games, np.full(4, GREEDY), np.zeros(len(games), np.uint64), 1)
         opener = np.where(games["next_opener"] < 0, -1, games["next_opener"] % self._sides)
-        gained = self._worth(games["scores"][:, : self._sides], opener) - before
+        gained = self._standing(games["scores"][:, : self._sides], opener) - before
         relative = (side[:, None] + np.arange(self._sides)) % self._sides
         return np.take_along_axis(gained, relative, 1)
 
-    def _worth(self, scores: np.ndarray, opener: np.ndarray | int) -> np.ndarray:
-        """Standing of every side at these raw scores, float32 [n, S]; an opening side of -1 is the mean over them."""
+    def _standing(self, scores: np.ndarray, opener: np.ndarray | int) -> np.ndarray:
+        """Return the potential of every side at these raw scores, float32 [n, S]; opener -1 is the mean over all."""
         target, scores = int(self._env.games["target"][0]), scores.astype(np.int64)
         if self._scheme == "points":
             others = (scores.sum(1, keepdims=True) - scores) / (self._sides - 1)
@@ -85,16 +85,16 @@ class Standing:
 
 
 def chances_by_opener(num_players: int) -> np.ndarray:
-    """The match-equity table by absolute side, float32 [S + 1, 61, ..., 61, S].
+    """Return the match-equity table by absolute side, float32 [S + 1, 61, ..., 61, S].
 
-    The first index is the opening side of the next round, the last of it the mean over all; then the display points to
-    go of every side, less one; then whose chance it is.
+    Indices: opening side of the next round (S for the mean over all sides); display points to go minus one, for every
+    side; side whose win probability it is.
     """
     sides = 3 if num_players == 3 else 2
     relative = shipped_table(num_players).reshape(*[LONGEST] * sides, sides)
     tables = []
     for opener in range(sides):
-        # Axis k of `relative` belongs to side (opener + k) % sides: put every axis in its side's place.
+        # Axis k of `relative` belongs to side (opener + k) % sides; sort the axes by side.
         order = [(side - opener) % sides for side in range(sides)]
         tables.append(relative.transpose(*order, sides)[..., order])
     return np.stack([*tables, np.mean(tables, 0)]).astype(np.float32)

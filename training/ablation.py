@@ -1,10 +1,10 @@
-"""Runs of self-play that differ in one choice each, with the same budget: what the tables in `docs/training.md` say.
+"""Ablation of self-play: runs with the same budget that differ in one setting each (table of `docs/training.md`).
 
     python -m training.ablation --out docs/data/ablation.json
     python -m training.ablation --out docs/data/ablation.json --only base --only entropy_low
 
-Every run begins from nothing, with the base config below and the changes of its name; results that the file has already
-are kept. A run's policy is evaluated at its end, taking its most likely action, on duplicate deals against `greedy`.
+Every run starts from random weights, with the base config and the changes of its name. Results in the file are kept.
+The final policy plays its most likely action against `greedy` on duplicate deals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BASE: dict[str, Any] = {
     "evaluation": {"opponents": ["greedy"], "every": 500_000, "matches": 1000, "final_matches": 4000},
     "checkpoint_seconds": 600.0,
 }
-"""What all runs share; the rest are the defaults of `_config_parts`."""
+"""Config of all runs; other keys have the defaults of `_config_parts`."""
 
 CHANGES: dict[str, dict[str, Any]] = {
     "base": {},
@@ -58,11 +58,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "likely_belief": {"network": {"belief": True}},
     "advantages_as_they_are": {"ppo": {"normalize_advantages": False}},
 }
-"""Name of a run -> what it changes."""
+"""Changes of the config, by name of the run."""
 
 
 def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """The base with some keys changed; inside sections key by key, the mix of opponents as a whole."""
+    """Return the base with changed keys; sections change key by key, the mix of opponents as a whole."""
     result = deepcopy(base)
     for key, value in changes.items():
         inside = isinstance(value, dict) and key in result and key != "opponents"
@@ -82,7 +82,7 @@ def run(name: str) -> dict[str, Any]:
 
 
 def table(known: dict[str, Any]) -> str:
-    """The results as a Markdown table, in the order of `CHANGES`."""
+    """Return the results as a Markdown table, in the order of `CHANGES`."""
     lines = ["| run | changes | wins against greedy | 95% interval | curve |", "| --- | --- | ---: | --- | --- |"]
     for name in (name for name in CHANGES if name in known["runs"]):
         found = known["runs"][name]
@@ -95,10 +95,10 @@ def table(known: dict[str, Any]) -> str:
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="JSON file; results in it are kept")],
-    only: Annotated[list[str] | None, typer.Option(help=f"of {', '.join(CHANGES)}; default: all")] = None,
+    out: Annotated[Path, typer.Option(help="JSON file; its results are kept")],
+    only: Annotated[list[str] | None, typer.Option(help=f"Run to add (default: all): {', '.join(CHANGES)}")] = None,
 ) -> None:
-    """Run what the file does not have yet, and add it."""
+    """Add the missing runs to the file."""
     console = Console(stderr=True)
     known: dict[str, Any] = json.loads(out.read_text()) if out.exists() else {}
     facts = {"command": f"python -m training.ablation --out {out}", "base": BASE}

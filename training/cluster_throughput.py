@@ -1,10 +1,10 @@
-"""What a decision costs env runners and learner of `rllib_selfplay`, and what to expect of more of them.
+"""CPU time per decision of the env runners and the learner of `rllib_selfplay`, and the resulting bound of the speed.
 
     python -m training.cluster_throughput --out docs/data/cluster.json
 
-Times are the processor's, so a machine that is busy with other work gives the same. An iteration is one after the other
-(play, send, learn, send weights), so n env runners and k learners make, of s seconds of playing and l of learning each,
-1 / (s / n + l / k) decisions a second, less what the network between them takes. That is a bound and not measured.
+An iteration is sequential: play, send, learn, send weights. With s seconds of playing and l seconds of learning per
+decision, n env runners and k learners reach at most 1 / (s / n + l / k) decisions per second, without the time for the
+network. This bound is computed, not measured.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEARNERS = (1, 4)
 
 
 def measure(iterations: int, config: Config) -> dict[str, Any]:
-    """Seconds of the processor for each decision, and bytes that travel for it; the first iteration does not count."""
+    """Return CPU seconds and sent bytes per decision; the first iteration does not count."""
     with connected(config.address, "this script", config.env_runners):
         algorithm = algorithm_config(config).build_algo()
         try:
@@ -61,13 +61,13 @@ def measure(iterations: int, config: Config) -> dict[str, Any]:
 
 
 def _clocks(algorithm: SelfPlayPPO) -> tuple[float, float]:
-    """Seconds of the processor that all env runners, and this process, have taken so far."""
+    """Return the CPU seconds so far of all env runners, and of this process."""
     theirs = algorithm.env_runner_group.foreach_env_runner(lambda _: time.process_time(), local_env_runner=False)
     return sum(theirs), time.process_time()
 
 
 def main() -> None:
-    """Measure, print, and keep."""
+    """Measure, print and save."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--matches", type=int, default=512)

@@ -1,10 +1,9 @@
-"""Learning curves of several seeds as a picture: mean and spread, against samples and against time.
+"""Plot of learning curves over several seeds: mean and range, against samples and against time.
 
     python -m training.curves runs/a runs/b runs/c --out docs/learning.svg --data docs/data/learning.json
 
-A run's folder has a `curve.json` (`imitate` and `selfplay_ppo` write it). Runs of one script are one curve, drawn where
-at least one of them was evaluated; the band reaches from the worst seed to the best. With `--data` the numbers are kept
-beside the picture; without folders the picture is drawn from that file alone.
+Runs of `imitate` and `selfplay_ppo` write a `curve.json`. The runs of one script form one curve, with a band from the
+worst to the best seed. `--data` also writes the numbers to a file; without folders the plot is drawn from that file.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ import yaml
 from fiveup_env.system.optional import MissingLibraryError, library
 
 SAMPLES = {"imitate": "passes", "selfplay_ppo": "decisions"}
-"""Script -> what it calls the samples that were learned from."""
+"""Key of the number of samples, by script."""
 
-NAMES = {"imitate": "imitation of search", "selfplay_ppo": "self-play PPO from nothing"}
+NAMES = {"imitate": "imitation of search", "selfplay_ppo": "self-play PPO"}
 
 Curve = list[dict[str, Any]]
 
 
 def curve_of(folder: Path) -> dict[str, Any]:
-    """Script, seed, network and points (samples, seconds, share of wins) of a run.
+    """Return script, seed, network and points (samples, seconds, win rate) of a run.
 
     Raises:
         typer.BadParameter: if the folder holds no run with a curve.
@@ -41,14 +40,14 @@ def curve_of(folder: Path) -> dict[str, Any]:
         samples = SAMPLES[config["script"]]
         points = [{"samples": e[samples], "seconds": e["seconds"], "greedy": e["greedy"]} for e in entries]
     except (OSError, KeyError, ValueError) as error:
-        raise typer.BadParameter(f"{folder} holds no run with a curve: {error}") from error
+        raise typer.BadParameter(f"{folder} is not the folder of a run with a curve: {error}") from error
     return {"script": config["script"], "seed": config["seed"], "network": config["network"], "points": points}
 
 
 def mean_and_spread(curves: Sequence[Curve], x: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Means over seeds of x and of the share of wins in percent, and the worst and best, evaluation by evaluation.
+    """Return the mean x, and the mean, lowest and highest win rate in percent, of every evaluation over the seeds.
 
-    Evaluations that only some of the seeds have come to are means of those.
+    An evaluation that only some seeds have is the mean of those.
     """
     longest = max(len(curve) for curve in curves)
     at = [[curve[i] for curve in curves if i < len(curve)] for i in range(longest)]
@@ -62,7 +61,7 @@ def mean_and_spread(curves: Sequence[Curve], x: str) -> tuple[np.ndarray, np.nda
 
 
 def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
-    """Draw the runs, a curve for every script, into an SVG file with nothing in it that changes from day to day.
+    """Draw one curve per script into a reproducible file.
 
     Raises:
         MissingLibraryError: if Matplotlib is not installed.
@@ -100,9 +99,9 @@ def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
 
 
 def main(
-    folders: Annotated[list[Path] | None, typer.Argument(help="folders of runs, any number of seeds")] = None,
-    out: Annotated[Path, typer.Option(help="the picture, SVG or PNG")] = Path("learning.svg"),
-    data: Annotated[Path | None, typer.Option(help="JSON: written, or without folders read")] = None,
+    folders: Annotated[list[Path] | None, typer.Argument(help="Folders of the runs")] = None,
+    out: Annotated[Path, typer.Option(help="Plot to write, SVG or PNG")] = Path("learning.svg"),
+    data: Annotated[Path | None, typer.Option(help="JSON file to write, or to read if there are no folders")] = None,
 ) -> None:
     """Draw learning curves."""
     if folders:
@@ -112,7 +111,7 @@ def main(
     elif data is not None:
         runs = json.loads(data.read_text())
     else:
-        raise typer.BadParameter("name folders of runs, or --data FILE with the numbers of some")
+        raise typer.BadParameter("name folders of runs, or a file with --data")
     try:
         draw(runs, out)
     except MissingLibraryError as error:

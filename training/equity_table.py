@@ -1,13 +1,12 @@
-"""Makes the match-equity tables that search agents use: the chance to win a match from the start of a round.
+"""Match-equity tables of the search agents: the win probability at the start of a round.
 
-    python -m training.equity_table [--rounds 4000] [--seed 0] [--out fiveup_env/agents/data/equity.npz]
+    python -m training.equity_table [--rounds 4000] [--seed 0] [--out FILE]
 
-From every combination of points to go, the same deals are played for one round each by greedy players, side 0 (seat 0)
-opening. That gives for every state the share of rounds that win the match and the states it goes on from; the chances
-then follow from one another (value iteration). Because all states see the same deals, neighbouring entries differ by
-what the points make of it and not by luck, so nothing needs smoothing afterwards. Two players and two partnerships
-have an entry for every pair of points; three players have a grid that is dense near the target, and interpolation
-in between.
+For every combination of points to go, greedy players play one round of each of the same deals, opened by side 0 (seat
+0). This gives, for every state, the share of rounds that win the match and the following states. Value iteration then
+gives the win probabilities. All states use the same deals, so neighbouring entries do not differ by luck and need no
+smoothing. Two players and two partnerships have an entry for every pair of points. Three players have a grid that is
+dense near the target, with interpolation between its points.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ THREE_GRID = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20, 24, 29, 36
 
 
 def grid_of(num_players: int) -> np.ndarray:
-    """Points to go that have entries of their own."""
+    """Return the points to go that have an entry."""
     return THREE_GRID if num_players == 3 else FULL_GRID
 
 
 def make_table(num_players: int, rounds: int, seed: int) -> np.ndarray:
-    """Chances of every side, float64 [grid, ..., sides], by the points to go of the opener's side and the next ones."""
+    """Return win probabilities, float64 [grid, ..., sides], by points to go, clockwise from the opener's side."""
     variant, grid = Variant(num_players), grid_of(num_players)
     sides = variant.num_sides
     games = new_games(1, variant)
@@ -49,27 +48,25 @@ def make_table(num_players: int, rounds: int, seed: int) -> np.ndarray:
 
 
 def stored(chances: np.ndarray) -> np.ndarray:
-    """In steps of 1 / 65535, uint16; every row still adds up to one."""
+    """Return the probabilities in steps of 1 / 65535, uint16; every row still adds up to one."""
     steps = np.rint(chances * 65535)
     steps[..., -1] = 65535 - steps[..., :-1].sum(-1)
     return np.clip(steps, 0, 65535).astype(np.uint16)
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="Deals for every state.")] = 4000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the deals.")] = 0,
-    out: Annotated[Path, typer.Option(help="The file to write.")] = TABLES,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of deals per state.")] = 4000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of the deals.")] = 0,
+    out: Annotated[Path, typer.Option(help="File to write.")] = TABLES,
 ) -> None:
-    """Make the match-equity tables for 2, 3 and 4 players."""
+    """Write the match-equity tables for 2, 3 and 4 players."""
     arrays = {}
     for num_players in (2, 3, 4):
         chances = make_table(num_players, rounds, seed)
         arrays[f"players_{num_players}"] = stored(chances)
         arrays[f"grid_{num_players}"] = grid_of(num_players).astype(np.int16)
         at_start = ", ".join(f"{chance:.3f}" for chance in chances[(-1,) * (chances.ndim - 1)])
-        print(
-            f"{num_players} players: {chances[..., 0].size:,} states, chances at 0 : 0 from the opener on: {at_start}"
-        )
+        print(f"{num_players} players: {chances[..., 0].size:,} states, win probabilities at 0 : 0: {at_start}")
     out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(out, **arrays)
     print(f"{out}: {out.stat().st_size:,} bytes")

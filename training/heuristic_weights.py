@@ -1,13 +1,12 @@
-"""Fits the weights of the kernel policy `heuristic` to what `pimc` thinks of placements.
+"""Fit of the weights of the kernel policy `heuristic` to the values that `pimc` gives to placements.
 
     python -m training.heuristic_weights [--positions 12000] [--worlds 256] [--seed 0] [--out ...heuristic_weights.py]
 
-For each number of players, positions are taken from matches that `pimc` plays against itself. Every tenth action is
-replaced by a random one so that positions off its path are seen too, and half of the matches start from random scores.
-In each position every legal placement is rolled out by greedy players in the same sampled worlds, valued by the
-difference of scores. The weights are the least-squares fit of the differences between the placements of one position,
-where noisy positions count less. Neither the player nor the teacher uses the weights, so the result does not depend on
-what is shipped.
+For each number of players, positions come from matches that `pimc` plays against itself. A tenth of the actions are
+random, and half of the matches start from random scores. In each position, greedy players play out every legal
+placement in the same sampled worlds; its value is the difference of scores. The weights are the least-squares fit of
+the differences between the placements of a position; noisy positions have lower weight. Neither the player nor the
+teacher uses the weights, so the result does not depend on the shipped ones.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ HEADER = '''"""Weights of the policy `heuristic`; written by `python -m training
 '''
 DOCSTRING = '"""Number of players -> display points for each of `heuristic.FEATURES`."""'
 LANES = 64
-LATE_SHARE = 0.5  # of the matches start from any scores, so that overshoots are not rare (R6.1)
+LATE_SHARE = 0.5  # share of matches that start from random scores, so that overshoots occur (R6.1)
 RANDOM_SHARE = 0.1
-ASKED_SHARE = 0.15  # of the positions passed; neighbours are much alike
-RESIDUE = 0.3  # variance in points that a linear worth leaves, beside that of the labels
+ASKED_SHARE = 0.15  # share of the positions used, because neighbouring positions are similar
+RESIDUE = 0.3  # variance in display points that the linear model leaves, without the variance of the labels
 
 
 @entry
 def _features(games: np.ndarray, actions: np.ndarray, out: np.ndarray) -> None:
-    """What the worth of each action is made of, one feature at a time: float64 [len(actions), features]."""
+    """Write the features of each action to `out`, float64 [len(actions), features]."""
     worths = np.zeros(len(actions))
     for i in range(out.shape[1]):
         weights = np.zeros((5, out.shape[1]))
@@ -49,14 +48,14 @@ def _features(games: np.ndarray, actions: np.ndarray, out: np.ndarray) -> None:
 
 
 def features_of(view: View, actions: list[int]) -> np.ndarray:
-    """Features of placements, float64 [actions, features]."""
+    """Return features of placements, float64 [actions, features]."""
     out = np.empty((len(actions), len(FEATURES)))
     _features(view.views.games, np.array(actions, np.int64), out)
     return out
 
 
 def sampled_positions(num_players: int, count: int, rng: np.random.Generator) -> list[View]:
-    """Views of positions with a choice of placements, from self-play of `pimc` with some random actions."""
+    """Return views with at least two placements, from self-play of `pimc` with some random actions."""
     player, found = PIMC(worlds=32, near=0, prior=0), list[View]()
     games, over = new_games(LANES, Variant(num_players)), np.arange(LANES)
     while len(found) < count:
@@ -77,9 +76,9 @@ def sampled_positions(num_players: int, count: int, rng: np.random.Generator) ->
 
 
 def labelled(views: list[View], worlds: int, rng: np.random.Generator) -> tuple[list[np.ndarray], ...]:
-    """Per position: features [actions, features], values in display points and their squared errors [actions].
+    """Return, per position, features [actions, features], values in display points and squared errors [actions].
 
-    All three are differences to the mean over the actions of the position.
+    Features and values are relative to the mean over the actions of the position.
     """
     teacher = PIMC(near=0, equity=False)
     features, values, errors = [], [], []
@@ -94,7 +93,7 @@ def labelled(views: list[View], worlds: int, rng: np.random.Generator) -> tuple[
 
 
 def fit(features: list[np.ndarray], values: list[np.ndarray], errors: list[np.ndarray]) -> np.ndarray:
-    """Weights by least squares, float64 [features]; with a ridge that keeps what is never seen at zero."""
+    """Return weights by ridge regression, float64 [features]; features that never occur get 0."""
     share = np.concatenate([np.full(len(error), 1 / (RESIDUE + error.mean())) for error in errors])
     parts, points = np.concatenate(features), np.concatenate(values)
     weighted = parts * share[:, None]
@@ -102,16 +101,16 @@ def fit(features: list[np.ndarray], values: list[np.ndarray], errors: list[np.nd
 
 
 def regret(weights: np.ndarray, features: list[np.ndarray], values: list[np.ndarray]) -> float:
-    """Display points by which the placement of greatest worth is behind the best one, on average."""
+    """Return the mean loss in display points of the placement with the highest score."""
     lost = [value.max() - value[(part @ weights).argmax()] for part, value in zip(features, values, strict=True)]
     return float(np.mean(lost))
 
 
 def main(
-    positions: Annotated[int, typer.Option(min=8, help="For each number of players.")] = 12000,
-    worlds: Annotated[int, typer.Option(min=2, help="Rollouts for each placement.")] = 256,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of positions and rollouts.")] = 0,
-    out: Annotated[Path, typer.Option(help="The module to write.")] = OUT,
+    positions: Annotated[int, typer.Option(min=8, help="Positions per number of players.")] = 12000,
+    worlds: Annotated[int, typer.Option(min=2, help="Playouts per placement.")] = 256,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of positions and playouts.")] = 0,
+    out: Annotated[Path, typer.Option(help="Module to write.")] = OUT,
 ) -> None:
     """Fit the weights for 2, 3 and 4 players."""
     rows = []

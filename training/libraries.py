@@ -1,13 +1,13 @@
-"""Every learning library's example in one run: that it learns, how fast it is, and the table of docs/libraries.md.
+"""Run the examples of all learning libraries: check that they learn, measure their speed, write docs/libraries.md.
 
     python -m training.libraries --out docs/data/libraries.json
     python -m training.libraries torch_ppo torchrl_ppo
     python -m training.libraries --python agilerl=other-env/bin/python --out docs/data/libraries.json
     python -m training.libraries --table docs/data/libraries.json
 
-Each example runs as its own process, one after the other, on one thread; libraries that do not live beside the others
-are run by the interpreter of their own environment (`--python LIBRARY=PATH`, more than once). An example whose library
-that interpreter lacks keeps the figures of an earlier run in the file, if it has any.
+The examples run one after the other, each in a separate process on one thread. A library that conflicts with others
+runs with the interpreter of another environment (`--python LIBRARY=PATH`, repeatable). An example whose library is not
+installed keeps its earlier figures in the file.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ class Example:
     """A script of `training/examples`.
 
     Attributes:
-        module: what must be importable.
-        extra: of this package, which brings it.
-        samples: decisions of the run whose figures stand in the table.
-        few: decisions that are enough to see that it runs.
-        wins: win rate against `random` that a run of `samples` must reach.
-        works: for the table: what the example shows.
-        caveats: for the table.
+        module: module of the library.
+        extra: extra of this package that installs it.
+        samples: decisions of the run for the table.
+        few: decisions of a short test run.
+        wins: lowest acceptable win rate against `random` after `samples`.
+        works, caveats: text for the table.
     """
 
     module: str
@@ -58,7 +57,7 @@ EXAMPLES: dict[str, Example] = {
         512,
         0.75,
         "self-play PPO in one file, all four seats by one network on `SelfPlayVectorEnv`",
-        "the next row is an opponent's: advantages per side",
+        "the next row belongs to an opponent, so advantages are computed per side",
     ),
     "sb3_ppo": Example(
         "sb3_contrib",
@@ -68,7 +67,7 @@ EXAMPLES: dict[str, Example] = {
         0.6,
         "`FiveUpSB3VecEnv`, a `VecEnv` over the native one; MaskablePPO of sb3-contrib asks it for `action_masks`; for "
         "long runs `fiveup train quickstart` ([training](training.md))",
-        "SB3 takes no Gymnasium vector env, hence the adapter; observations are the vector alone",
+        "SB3 does not take Gymnasium vector envs, hence the adapter; observations are the vector only",
     ),
     "torchrl_ppo": Example(
         "torchrl",
@@ -86,7 +85,7 @@ EXAMPLES: dict[str, Example] = {
         1_000,
         0.52,
         "`PettingZooWrapper` with two team groups, a critic over the global state",
-        "infos must be arrays: `MaskInfos`; only rows with the group's `mask` may train; hundreds of samples a second",
+        "infos must be arrays (`MaskInfos`); train only rows with the group's `mask`; hundreds of samples per second",
     ),
     "tianshou_ppo": Example(
         "tianshou",
@@ -114,7 +113,7 @@ EXAMPLES: dict[str, Example] = {
         0.55,
         "`FiveUpMultiAgentEnv` lists only the seat to act, `MaskedPPOModule`, one policy for all seats; on clusters "
         "`fiveup train rllib` ([cluster](cluster.md))",
-        "the standard route is a Python object a match; RLlib's own check of an environment takes illegal actions",
+        "the standard route has one Python object per match; RLlib's environment check takes illegal actions",
     ),
     "rlcard_dqn": Example(
         "rlcard",
@@ -123,7 +122,7 @@ EXAMPLES: dict[str, Example] = {
         512,
         0.55,
         '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',
-        "rewards at the end of an episode only; one table in Python",
+        "rewards only at the end of an episode; one match in Python",
     ),
     "agilerl_ppo": Example(
         "agilerl",
@@ -132,8 +131,8 @@ EXAMPLES: dict[str, Example] = {
         512,
         0.6,
         "`PPO` and its `RolloutBuffer` on the native vector env, masks from its infos",
-        "environment of its own; its `collect_rollouts` cuts advantages a row too early at the end of an episode: the "
-        "example collects itself",
+        "separate environment; its `collect_rollouts` cuts advantages one row too early at the end of an episode: "
+        "the example has another collector",
     ),
     "xuance_ippo": Example(
         "xuance",
@@ -142,7 +141,7 @@ EXAMPLES: dict[str, Example] = {
         512,
         0.6,
         "`IPPO_Agents` with `use_actions_mask` over a `RawMultiAgentEnv`: four seats, one network, self-play",
-        "environment of its own (numpy 1); all act at once: idle seats have a single action; one Python object a match",
+        "separate environment (numpy 1); all seats act at once, idle ones by a single action; slow Python objects",
     ),
     "jax_ppo": Example(
         "jax",
@@ -151,7 +150,7 @@ EXAMPLES: dict[str, Example] = {
         1_024,
         0.6,
         "self-play PPO: `FiveUpJax` inside one jitted `scan`, by `pure_callback`",
-        "rules run on the host; environment of its own here (no torch needed); not for `vmap`",
+        "rules run on the host; tested in a separate environment without torch; no `vmap`",
     ),
 }
 
@@ -159,7 +158,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 def run_example(name: str, samples: int, matches: int, python: str, seed: int = 1) -> dict[str, Any] | str:
-    """The figures of an example that ran as a process of its own, or the line that says why there are none."""
+    """Run an example in a separate process; returns its figures, or one line with the error."""
     home = Path(__file__).resolve().parent.parent
     module = f"{'fiveup_env.' if home == PACKAGE else ''}training.examples.{name}"
     roots = [str(home.parent if home == PACKAGE else home), os.environ.get("PYTHONPATH", "")]
@@ -183,15 +182,15 @@ def run_example(name: str, samples: int, matches: int, python: str, seed: int = 
         capture_output=True,
         text=True,
     )
-    lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines() or ["no word"]
+    lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines() or ["no output"]
     return json.loads(lines[-1]) if done.returncode == 0 else lines[-1]
 
 
 def table(data: dict[str, Any]) -> str:
-    """The two Markdown tables: what works, and how fast it was."""
-    head = "| example | library, version | what works | mind |\n| --- | --- | --- | --- |"
+    """Return the two Markdown tables: features, and speed."""
+    head = "| example | library, version | features | caveats |\n| --- | --- | --- | --- |"
     speeds = (
-        "| example | samples | samples/s | samples per processor second | wins against `random` | `greedy` |\n"
+        "| example | samples | samples/s | samples per CPU second | wins against `random` | `greedy` |\n"
         "| --- | ---: | ---: | ---: | --- | --- |"
     )
     for name, example in EXAMPLES.items():
@@ -206,30 +205,30 @@ def table(data: dict[str, Any]) -> str:
 
 
 def _percent(estimate: dict[str, Any]) -> str:
-    """Of `Estimate.as_dict`."""
+    """Return an `Estimate.as_dict` in percent."""
     low, high = estimate["interval"]
     return f"{100 * estimate['value']:.1f}% [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def _rounded(rate: float) -> str:
-    """Two digits are more than a busy machine holds."""
+    """Return a rate with two significant digits."""
     return f"{float(f'{rate:.2g}'):,.0f}"
 
 
 @app.command()
 def main(
-    names: Annotated[list[str] | None, typer.Argument(help="examples; all if none is named")] = None,
-    out: Annotated[Path | None, typer.Option(help="JSON file to write; what it has of other examples stays")] = None,
-    python: Annotated[list[str] | None, typer.Option(help="LIBRARY=interpreter of its own environment")] = None,
-    matches: Annotated[int, typer.Option(min=2, help="of the evaluation, per opponent")] = 2000,
-    show: Annotated[Path | None, typer.Option("--table", help="print the tables of such a file and end")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="Examples to run (default: all)")] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file to update")] = None,
+    python: Annotated[list[str] | None, typer.Option(help="LIBRARY=INTERPRETER of another environment")] = None,
+    matches: Annotated[int, typer.Option(min=2, help="Matches per opponent of the evaluation")] = 2000,
+    show: Annotated[Path | None, typer.Option("--table", help="Print the tables of a JSON file and exit")] = None,
 ) -> None:
     """Run the examples, check that they learn, and print the tables."""
     if show is not None:
         typer.echo(table(json.loads(show.read_text(encoding="utf-8"))))
         return
     if unknown := sorted(set(names or ()) - set(EXAMPLES)):
-        raise typer.BadParameter(f"there is no example {unknown[0]!r}; there are: {', '.join(EXAMPLES)}")
+        raise typer.BadParameter(f"there is no example {unknown[0]!r}; examples: {', '.join(EXAMPLES)}")
     interpreters = dict(pair.partition("=")[::2] for pair in python or ())
     data: dict[str, Any] = {"examples": {}}
     if out is not None and out.exists():
@@ -250,7 +249,7 @@ def main(
                 f"{name}: {found['samples']:,} samples, {_percent(found['wins']['random'])} against random", err=True
             )
             if not learned:
-                typer.echo(f"{name}: that is less than {100 * example.wins:.0f}%", err=True)
+                typer.echo(f"{name}: this is less than {100 * example.wins:.0f}%", err=True)
                 failed = True
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

@@ -1,10 +1,10 @@
-"""Fits the value function of the control variate (`fiveup_env.evaluation.luck`) on greedy self-play.
+"""Fit of the value function of the luck control variate (`fiveup_env.evaluation.luck`) on greedy self-play.
 
     python -m training.luck_weights [--rounds 200000] [--seed 7] [--out fiveup_env/evaluation/data/luck.npz]
 
-Single rounds, at scores drawn evenly from 0 to 60, are played by greedy players. What the round brought each side is
-regressed on where the tiles were dealt, on what the tiles drawn were worth in excess of what was to be expected, and on
-who opened. All regressors have mean zero whoever plays, so the fit decides how much variance goes and nothing else.
+Greedy players play single rounds from scores drawn uniformly from 0 to 60. The result of each side is regressed on the
+deal, on the value of drawn tiles above its expectation, and on the opener. All regressors have mean zero for any
+players, so the fit affects the variance only, not the mean.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ CHUNK = 50_000
 
 
 def leads(scores: np.ndarray) -> np.ndarray:
-    """Display points of every side above the mean of the others, float64 [N, sides]."""
+    """Return the display points of every side above the mean of the others, float64 [N, sides]."""
     points = scores.astype(np.float64) / RAW_PER_POINT
     sides = points.shape[1]
     return (points - points.mean(1, keepdims=True)) * sides / (sides - 1)
 
 
 def play(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
-    """Rounds of a plan: regressors float64 [N, sides, X] and leads float64 [N, sides], sides counted from the opener's.
+    """Play the rounds of a plan; returns regressors float64 [N, sides, X] and leads float64 [N, sides].
 
-    The regressors of a side are: 1 per place and tile dealt there, the features of its draws less those of the others',
-    and 1 if it opened.
+    Sides follow clockwise from the opener's. The regressors are one indicator per seat and dealt tile, the features of
+    the side's draws minus those of the others, and an indicator of the opener.
     """
     sides, players, n = plan.sides, plan.num_players, plan.deals
     rows, scores, table = np.arange(n), plan.scores(), shipped_table(players)
@@ -65,10 +65,10 @@ def play(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Weights of the deal [sides, players, 28] and of draws and lot [F + 1], and the share of variance explained."""
+    """Return weights of the deal [sides, players, 28], of draws and lot [F + 1], and the explained variance share."""
     whole = MatchPlan(num_players, rounds, seed, 1, (0, 60))
     sides, cells, features = whole.sides, num_players * NUM_TILES, len(FEATURES)
-    # One system: a deal's weights are per side, a draw's are shared by all sides. The constants are the lot's.
+    # One system: weights of the deal are per side, weights of draws are shared; the constants belong to the lot.
     size = sides * cells + features + sides
     left, right, square = np.zeros((size, size)), np.zeros(size), 0.0
     for first in range(0, rounds, CHUNK):
@@ -87,9 +87,9 @@ def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarra
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1000, help="For every number of players.")] = 200_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Of the deals.")] = 7,
-    out: Annotated[Path, typer.Option(help="The file to write.")] = WEIGHTS,
+    rounds: Annotated[int, typer.Option(min=1000, help="Rounds per number of players.")] = 200_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**64 - 1, help="Seed of the deals.")] = 7,
+    out: Annotated[Path, typer.Option(help="File to write.")] = WEIGHTS,
 ) -> None:
     """Fit the value function for 2, 3 and 4 players."""
     arrays = {}

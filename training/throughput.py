@@ -1,13 +1,12 @@
-"""Samples per second of self-play, by phase, and of sb3-contrib's MaskablePPO beside it in the same run.
+"""Samples per second of self-play, with the share of each phase, and of sb3-contrib's MaskablePPO.
 
     python -m training.throughput --out docs/data/throughput.json
     python -m training.throughput --placements 128 --threads 2
 
-Both learn four-player matches, 1,024 side by side, 32 decisions of each in an iteration, one epoch, the same size of
-minibatch, equity rewards per round. Self-play has one network for policy and value, SB3's two are of its layers each,
-as that library makes them (nothing there scores placements); its opponents are `greedy` in compiled code. Iterations
-take turns, so that the ratio holds on a busy machine where speeds do not. Beside the time on the wall stands the
-processor's time of the process (of all its threads), which other work on the machine changes less.
+Both play 1,024 parallel four-player matches with 32 decisions per match and iteration, one epoch, the same size of
+minibatch and equity rewards per round. Self-play has one network for policy and value. SB3 has two with the same layers
+and no placement scores; its opponents are `greedy` in compiled code. Iterations alternate, so the ratio is robust to
+other load on the machine, and so is CPU time (of all threads), which is reported next to wall time.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
 
 
 def selfplay(width: int, blocks: int, placements: int, threads: int) -> selfplay_ppo.Run:
-    """Self-play that is ready for its first iteration."""
+    """Return a self-play run before its first iteration."""
     config = {
         "script": "selfplay_ppo",
         "decisions": 10**9,
@@ -51,7 +50,7 @@ def selfplay(width: int, blocks: int, placements: int, threads: int) -> selfplay
 
 
 def maskable_ppo(width: int, blocks: int, threads: int) -> Any:
-    """MaskablePPO over the fast adapter, with as many layers."""
+    """Return MaskablePPO on `FiveUpSB3VecEnv`, with the same number of layers."""
     layers = [width] * (1 + 2 * blocks)
     config = {
         "script": "sb3_ppo",
@@ -69,14 +68,14 @@ def maskable_ppo(width: int, blocks: int, threads: int) -> Any:
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """What it returns, its seconds on the wall and of the processor."""
+    """Return the result of `work`, its wall seconds and its CPU seconds."""
     wall, processor = time.perf_counter(), time.process_time()
     result = work()
     return result, time.perf_counter() - wall, time.process_time() - processor
 
 
 def measure(width: int, blocks: int, placements: int, threads: int, iterations: int) -> dict[str, Any]:
-    """Medians over the iterations; the first of each does not count."""
+    """Return the medians over the iterations without the first."""
     torch.set_num_threads(threads)
     torch.distributions.Distribution.set_default_validate_args(False)
     run, model = selfplay(width, blocks, placements, threads), maskable_ppo(width, blocks, threads)
@@ -108,16 +107,16 @@ def measure(width: int, blocks: int, placements: int, threads: int, iterations: 
 
 
 def main(
-    width: Annotated[int, typer.Option(help="of the hidden layers")] = 256,
-    blocks: Annotated[int, typer.Option(help="residual blocks; SB3 gets 1 + 2 * blocks layers")] = 1,
-    placements: Annotated[int, typer.Option(help="width of self-play's layers that score placements, 0 for none")] = 0,
-    threads: Annotated[int, typer.Option(help="of torch")] = 1,
-    iterations: Annotated[int, typer.Option(help="of each, taking turns")] = 5,
-    out: Annotated[Path | None, typer.Option(help="JSON file that the measurement is added to")] = None,
+    width: Annotated[int, typer.Option(help="Width of the hidden layers")] = 256,
+    blocks: Annotated[int, typer.Option(help="Residual blocks; SB3 has 1 + 2 * blocks layers")] = 1,
+    placements: Annotated[int, typer.Option(help="Width of self-play's placement layers, 0 for none")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads of torch")] = 1,
+    iterations: Annotated[int, typer.Option(help="Iterations of each")] = 5,
+    out: Annotated[Path | None, typer.Option(help="JSON file to extend")] = None,
 ) -> None:
-    """Measure, print a table, and keep the figures."""
+    """Measure, print a table and save the figures."""
     found = measure(width, blocks, placements, threads, iterations)
-    table = Table("samples per second", "on the wall", "of the processor", "shares of the wall time")
+    table = Table("samples per second", "wall time", "CPU time", "shares of the wall time")
     ours, theirs, ratio = found["selfplay_ppo"], found["maskable_ppo"], found["ratio"]
     shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ours["shares"].items())
     table.add_row("selfplay_ppo", f"{ours['wall']:,.0f}", f"{ours['processor']:,.0f}", shares)

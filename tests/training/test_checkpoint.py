@@ -76,7 +76,7 @@ def test_a_damaged_one_is_passed_over(folder, how):
 def test_both_are_damaged(folder):
     damage(folder / LATEST, 0.5)
     damage(folder / PREVIOUS, "flipped")
-    with pytest.raises(ConfigError, match="nothing to go on from") as caught:
+    with pytest.raises(ConfigError, match="no checkpoint to continue from") as caught:
         load(folder)
     assert "\n" not in str(caught.value)
 

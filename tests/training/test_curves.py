@@ -48,9 +48,9 @@ def test_the_picture_comes_from_runs_and_again_from_the_data_alone(tmp_path):
 
 
 def test_a_folder_without_a_curve_is_named(tmp_path):
-    with pytest.raises(typer.BadParameter, match=r"nothing holds no run with a curve"):
+    with pytest.raises(typer.BadParameter, match=r"nothing is not the folder of a run with a curve"):
         curve_of(tmp_path / "nothing")
-    with pytest.raises(typer.BadParameter, match="name folders of runs, or --data FILE"):
+    with pytest.raises(typer.BadParameter, match="name folders of runs, or a file with --data"):
         main(None, tmp_path / "a.svg", None)
 
 

@@ -159,7 +159,7 @@ def test_resumed_from_a_damaged_checkpoint(config, done, copy, capsys):
     (copy / "policy.zip").unlink()
     assert train(config, copy, "--resume") == 0
     said = capsys.readouterr().err
-    assert f"{copy / LATEST} is truncated or damaged; going on from the one before it" in said
+    assert f"{copy / LATEST} is truncated or damaged; continuing from the previous one" in said
     assert "Traceback" not in said
     assert (copy / DAMAGED).exists() and same_weights(copy, done)
 
@@ -169,7 +169,7 @@ def test_no_whole_checkpoint(config, copy, capsys):
         (copy / name).write_bytes(b"")
     assert train(config, copy, "--resume") == 2
     said = capsys.readouterr().err
-    assert said.startswith("fiveup: ") and said.count("\n") == 1 and "there is nothing to go on from" in said
+    assert said.startswith("fiveup: ") and said.count("\n") == 1 and "there is no checkpoint to continue from" in said
 
 
 def test_a_finished_run_is_evaluated_again(config, done, copy, capsys):

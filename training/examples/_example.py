@@ -1,4 +1,4 @@
-"""What the examples share: the command line, what is counted on the way, and the evaluation that ends it."""
+"""Shared parts of the examples: command line, measurements and final evaluation."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ AGAINST_GREEDY: Mapping[str, Any] = MappingProxyType(
         "skip_single": True,
     }
 )
-"""The matches of the examples whose learner has one side: arguments of `FiveUpVectorEnv` and what stands on it."""
+"""Arguments of `FiveUpVectorEnv` and its adapters in examples whose learner has one side."""
 
 
 @dataclass
 class Outcome:
-    """What a run came to.
+    """Result of a run.
 
     Attributes:
-        library: the distribution that learned.
-        policy: what it learned, as an agent; None where nothing was to be learned.
-        samples: decisions that were learned from.
-        seconds, cpu_seconds: time that took on the wall and of the processor, compiling left out.
-        losses: every loss that was reported.
-        rewards: float64 [seats]: sum of the absolute rewards that each seat got for its decisions.
+        library: name of the library's distribution.
+        policy: the learned policy as an agent; None if the example learns none.
+        samples: decisions learned from.
+        seconds, cpu_seconds: wall time and CPU time of learning, without compilation.
+        losses: all reported losses.
+        rewards: float64 [seats], sum of the absolute rewards of each seat.
     """
 
     library: str
@@ -69,7 +69,7 @@ class Outcome:
         self.cpu_seconds += time.process_time() - cpu
 
     def note_rewards(self, seats: Any, rewards: Any) -> None:
-        """Add rewards [N], each to the seat [N] that it was given to."""
+        """Add rewards [N] to the seats [N] that received them."""
         np.add.at(self.rewards, np.asarray(seats).reshape(-1), np.abs(np.asarray(rewards).reshape(-1)))
 
     def check(self) -> None:
@@ -77,10 +77,10 @@ class Outcome:
         if not self.losses or not all(map(math.isfinite, self.losses)):
             raise ValueError(f"{self.library}: losses must be finite numbers: {self.losses[-5:]}")
         if not (self.rewards > 0).all():
-            raise ValueError(f"{self.library}: some seat got no rewards: {self.rewards.tolist()}")
+            raise ValueError(f"{self.library}: a seat received no rewards: {self.rewards.tolist()}")
 
     def as_dict(self, matches: int, seed: int = 1) -> dict[str, Any]:
-        """Plain numbers for JSON, with the evaluation: matches against each of `OPPONENTS` on duplicate deals."""
+        """Return figures for JSON, with an evaluation against each of `OPPONENTS` on duplicate deals."""
         plain: dict[str, Any] = {"library": self.library, "version": version(self.library), "samples": self.samples}
         plain |= {"seconds": round(self.seconds, 2), "cpu_seconds": round(self.cpu_seconds, 2)}
         plain["wins"] = {}
@@ -91,19 +91,21 @@ class Outcome:
 
 
 def start(train: Callable[[int, int], Outcome], samples: int, description: str | None) -> None:
-    """The command line of an example: train, check, evaluate, and print what came of it.
+    """Run the command line of an example: train, check, evaluate and print the result.
 
     Args:
-        train: number of samples and seed -> outcome.
-        samples: by default.
-        description: of the script.
+        train: function of samples and seed.
+        samples: default number of samples.
+        description: description of the script.
     """
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     parser.add_argument("--samples", type=positive, default=samples, help="decisions to learn from (%(default)s)")
     parser.add_argument("--seed", type=seed, default=1, help="0 to 2**31 - 1 (%(default)s)")
-    parser.add_argument("--matches", type=positive, default=1000, help="of the evaluation, per opponent (%(default)s)")
+    parser.add_argument(
+        "--matches", type=positive, default=1000, help="matches per opponent of the evaluation (%(default)s)"
+    )
     parser.add_argument("--json", action="store_true", help="print a line of JSON instead")
     given = parser.parse_args()
     compile_kernels()
@@ -114,7 +116,7 @@ def start(train: Callable[[int, int], Outcome], samples: int, description: str |
 
 
 def compile_kernels() -> None:
-    """Use all compiled code once, so that no time is measured for it."""
+    """Use all compiled code once, to exclude compilation from the measurements."""
     playing = SelfPlayVectorEnv(2, draws="auto", skip_single=True)
     playing.step(playing.reset(0).action_mask.argmax(1))
     learning = FiveUpVectorEnv(2, opponents="greedy", draws="auto", skip_single=True)
@@ -126,7 +128,7 @@ def compile_kernels() -> None:
 
 
 def positive(text: str) -> int:
-    """A positive integer of a command line."""
+    """Return a positive integer from the command line."""
     try:
         value = int(text)
     except ValueError:
@@ -137,7 +139,7 @@ def positive(text: str) -> int:
 
 
 def seed(text: str) -> int:
-    """A seed of a command line: what all libraries take, with room for those that count on from it."""
+    """Return a seed from the command line, in the range that all libraries accept."""
     try:
         value = int(text)
     except ValueError:

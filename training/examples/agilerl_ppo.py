@@ -2,9 +2,9 @@
 
     python -m training.examples.agilerl_ppo --samples 200000
 
-AgileRL takes the vector of an observation, and the mask as `FiveUpVectorEnv` has it in its infos. Rows are decisions of
-the learner's side alone, and their rewards all that it got up to its next one, so AgileRL's own advantages are right,
-but for what `collect` mends.
+AgileRL takes the observation vector, and the mask from the infos of `FiveUpVectorEnv`. All rows are decisions of the
+learner's side, with the sum of its rewards until its next decision, so AgileRL's advantages are correct, except at the
+end of episodes (see `Collector`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ EPOCHS, MINIBATCH = 4, 1024
 
 
 class Collector:
-    """Plays all matches for `STEPS` decisions each, and judges them in the agent's buffer.
+    """Collector of `STEPS` decisions per match, with advantages computed by the agent's buffer.
 
-    In place of `agilerl.rollouts.collect_rollouts`, for one thing (2.58.0): the buffer cuts advantages where the *next*
-    row is marked as done. That is right where rows are marked that begin an episode, and AgileRL marks those that end
-    one: the rewards of the last decision, here the largest, would reach no decision before it.
+    It replaces `agilerl.rollouts.collect_rollouts` (2.58.0), which marks the rows that end an episode. The buffer cuts
+    advantages where the *next* row is marked, so it needs marks on the rows that begin an episode. Otherwise the reward
+    of the last decision reaches no earlier decision.
     """
 
     def __init__(self, agent: PPO, env: FiveUpVectorEnv, seed: int) -> None:
@@ -38,7 +38,7 @@ class Collector:
         self.begins = np.ones(env.num_envs, np.bool_)
 
     def collect(self, outcome: Outcome) -> None:
-        """Fill the buffer anew."""
+        """Fill the buffer."""
         agent, buffer = self.agent, self.agent.rollout_buffer
         buffer.reset()
         for _ in range(STEPS):
@@ -63,15 +63,12 @@ class Collector:
 
 
 def make_env(matches: int) -> FiveUpVectorEnv:
-    """The matches; in SAME_STEP mode, so that no row is without a decision."""
-    return FiveUpVectorEnv(
-        matches,
-        **AGAINST_GREEDY,
-    )
+    """Return the matches, in SAME_STEP mode so that every row has a decision."""
+    return FiveUpVectorEnv(matches, **AGAINST_GREEDY)
 
 
 def make_agent(env: FiveUpVectorEnv, gae_lambda: float = 0.9) -> PPO:
-    """Two hidden layers, of which actor and critic share the first."""
+    """Return an agent with two hidden layers; actor and critic share the first."""
     layers = {"hidden_size": [128], "layer_norm": False}
     return PPO(
         env.single_observation_space["observation"],
@@ -89,7 +86,7 @@ def make_agent(env: FiveUpVectorEnv, gae_lambda: float = 0.9) -> PPO:
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - AgileRL shuffles by it
     env = make_env(min(MATCHES, -(-samples // STEPS)))

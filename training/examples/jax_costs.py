@@ -1,9 +1,9 @@
-"""What it costs JAX users that the rules run on the host: three ways to play the same random legal actions.
+"""Cost of running the rules on the host for JAX users: three ways to play the same random legal actions.
 
     python -m training.examples.jax_costs
 
-All draw actions by `jax.random.categorical` under the mask; beside them `SelfPlayVectorEnv.step` by itself. Ways take
-turns; the median turn is printed, in matches stepped per second of processor time.
+All draw masked actions with `jax.random.categorical`; `SelfPlayVectorEnv.step` alone is measured for comparison. The
+ways alternate. The output is the median number of match steps per CPU second.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ OPTIONS = {"num_players": PLAYERS, "draws": "auto", "skip_single": True}
 
 
 def drawn(key: jax.Array, mask: jax.Array) -> jax.Array:
-    """A random legal action of each row."""
+    """Return a random legal action per row."""
     return jax.random.categorical(key, jnp.where(mask != 0, 0.0, -jnp.inf))
 
 
 def ways() -> dict[str, Callable[[], object]]:
-    """Name -> what plays `STEPS` steps of all matches."""
+    """Return functions that play `STEPS` steps of all matches, by name."""
     plain, pure = SelfPlayVectorEnv(MATCHES, **OPTIONS), FiveUpJax(MATCHES, **OPTIONS)
     choose, keys = jax.jit(drawn), jax.random.split(jax.random.key(0), STEPS)
 
@@ -64,8 +64,8 @@ def ways() -> dict[str, Callable[[], object]]:
         jax.block_until_ready(now)
 
     return {
-        "the vector env by itself (first legal action)": alone,
-        "a loop on the host, choosing jitted": loop,
+        "the vector env alone (first legal action)": alone,
+        "a loop on the host, jitted choice": loop,
         "`FiveUpJax` in one jitted scan": lambda: jax.block_until_ready(scanned()),
         "`FiveUpJax` step by step": stepped,
     }

@@ -2,8 +2,8 @@
 
     python -m training.examples.jax_ppo --samples 100000
 
-Advantages go per side, from one of its decisions to its next (`training/_credit.py`), between the two on the host. What
-the callback costs beside a loop on the host: `python -m training.examples.jax_costs`.
+Advantages are computed on the host, per side between two of its decisions (`training/_credit.py`). The cost of the
+callback compared to a loop on the host: `python -m training.examples.jax_costs`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Weights = dict[str, jax.Array]
 
 
 def first_weights(key: jax.Array, inputs: int, actions: int, width: int = 128) -> Weights:
-    """Two hidden layers, and two heads: policy (zero: it begins by playing at random) and value."""
+    """Return weights of two hidden layers and two heads: policy (zero, initially uniform) and value."""
     one, two, three = jax.random.split(key, 3)
     scale = jax.nn.initializers.he_normal()
     return {
@@ -49,7 +49,7 @@ def first_weights(key: jax.Array, inputs: int, actions: int, width: int = 128) -
 
 
 def judged(weights: Weights, observation: jax.Array, mask: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Log-probabilities [N, 121] with the illegal ones at -1e9, values [N]."""
+    """Log-probabilities [N, 121] with illegal actions at -1e9, values [N]."""
     hidden = jax.nn.relu(observation @ weights["w1"] + weights["b1"])
     hidden = jax.nn.relu(hidden @ weights["w2"] + weights["b2"])
     logits = jnp.where(mask, hidden @ weights["policy"], -1e9)
@@ -57,7 +57,7 @@ def judged(weights: Weights, observation: jax.Array, mask: jax.Array) -> tuple[j
 
 
 def loss(weights: Weights, batch: dict[str, jax.Array]) -> jax.Array:
-    """The clipped surrogate, the values' error and the entropy bonus."""
+    """Return the PPO loss: clipped surrogate, squared error of the values and entropy bonus."""
     every, value = judged(weights, batch["observation"], batch["mask"])
     log_prob = jnp.take_along_axis(every, batch["action"][:, None], 1)[:, 0]
     ratio, gain = jnp.exp(log_prob - batch["log_prob"]), batch["gain"]
@@ -67,8 +67,8 @@ def loss(weights: Weights, batch: dict[str, jax.Array]) -> jax.Array:
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
-    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are left out
+    """Learn from at least `samples` decisions."""
+    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are not used
     env = FiveUpJax(
         matches,
         num_players=PLAYERS,
@@ -126,7 +126,7 @@ def train(samples: int, seed: int) -> Outcome:
             gain = (gain - gain[chosen].mean()) / (gain[chosen].std() + 1e-8)
             columns = {name: part.reshape(-1, *part.shape[2:]) for name, part in rows.items()}
             columns |= {"gain": jnp.asarray(gain), "returns": jnp.asarray(returns)}
-            # Always the same number of rows, so that `improve` is compiled once: those left out vary in number.
+            # A fixed number of rows, so that `improve` is compiled once although the number of judged rows varies.
             size = STEPS * matches * 3 // 4 // MINIBATCHES
             order = np.stack([shuffling.permutation(chosen)[: size * MINIBATCHES] for _ in range(EPOCHS)])
             batches = {name: part[order.reshape(-1, size)] for name, part in columns.items()}

@@ -1,7 +1,7 @@
-"""OpenSpiel on a small variant: CFR+ finds an equilibrium, and everything that can be checked about it is.
+"""OpenSpiel on a small variant: CFR+ finds an equilibrium, which is checked.
 
-The real game is far too large for exact methods. One round of double-two (six tiles, two players) is not: it has a few
-thousand positions, and all that makes the game hard is in it: hidden hands, draws, blocks, dominoes.
+The real game is too large for exact methods. One round of double-two (six tiles, two players) has a few thousand
+positions, with hidden hands, draws, blocks and dominoes.
 
     python -m training.examples.openspiel_cfr
     python -m training.examples.openspiel_cfr --hand-size 3 --iterations 1000 --reward points
@@ -26,18 +26,18 @@ AGENTS = ("random", "greedy", "heuristic")
 
 
 def solve(max_pip: int, hand_size: int, reward: str, iterations: int, reports: int = 5) -> dict[str, Any]:
-    """CFR+ on one round that player_0 opens, and how far our own agents are from its equilibrium.
+    """Run CFR+ on one round opened by player_0, and measure the exploitability of agents of this package.
 
     Returns:
-        `value`: expected reward of player_0 under the average policy; `curve`: (iterations, exploitability) on the way;
-        `as_agent`: exploitability of that policy played as an agent of this package, by this package; `agents`: that of
-        its agents.
+        `value`: expected reward of player_0 under the average policy; `curve`: (iterations, exploitability);
+        `as_agent`: exploitability of that policy as an agent, computed by this package; `agents`: exploitability by
+        agent name.
     """
     game = openspiel.load_game(
         players=2, max_pip=max_pip, hand_size=hand_size, episode="round", reward=reward, opener=0
     )
-    tree = pyspiel.convert_to_cached_tree(game)  # walks through our states once; from here on all is C++
-    solver = pyspiel.CFRPlusSolver(tree)  # its policies live as long as it does
+    tree = pyspiel.convert_to_cached_tree(game)  # visits our states once; the rest runs in C++
+    solver = pyspiel.CFRPlusSolver(tree)  # owns its policies
     curve, every = [], max(1, iterations // reports)
     for done in range(1, iterations + 1):
         solver.evaluate_and_update_policy()
@@ -56,7 +56,7 @@ def solve(max_pip: int, hand_size: int, reward: str, iterations: int, reports: i
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

@@ -1,9 +1,9 @@
-"""Q-learning with RLCard's DQN agent, which plays all four seats of one table by self-play.
+"""Q-learning with RLCard's DQN agent, which plays all four seats of one match by self-play.
 
     python -m training.examples.rlcard_dqn --samples 20000
 
-RLCard knows rewards at the end of an episode only, so the episode is a round, and its payoff is what each side made of
-it. One table, one gradient step for every few decisions: the environment is not what this waits for.
+RLCard has rewards at the end of an episode only, so an episode is a round and its payoff is the result of each side.
+With one match and one gradient step per few decisions, the environment is not the bottleneck.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fiveup_env.adapters.policy_function import ScoringPolicy
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - RLCard's agents draw from it
     env = make({"seed": seed, "game_num_players": PLAYERS, "game_episode": "round", "game_reward": "points"})
@@ -48,7 +48,7 @@ def train(samples: int, seed: int) -> Outcome:
     estimator, learn = agent.q_estimator, agent.q_estimator.update
 
     def update(*batch: np.ndarray) -> float:
-        """RLCard prints the loss and gives it to nobody."""
+        """Record the loss, which RLCard only prints."""
         outcome.losses.append(float(learn(*batch)))
         return outcome.losses[-1]
 

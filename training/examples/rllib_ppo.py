@@ -2,9 +2,9 @@
 
     python -m training.examples.rllib_ppo --samples 10000
 
-`FiveUpMultiAgentEnv` lists only the seat to act, and RLlib adds up what a seat gets until its next turn, so advantages
-go from one of its decisions to its next. A match is a Python object here; `fiveup train rllib` plays native ones, on a
-cluster.
+`FiveUpMultiAgentEnv` lists only the seat to act, and RLlib adds up the rewards of a seat until its next turn, so
+advantages span two decisions of a seat. Every match is a Python object; `fiveup train rllib` plays native matches, also
+on a cluster.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OPTIONS = {"num_players": PLAYERS, "draws": "auto", "episode": "round", "reward"
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from that many decisions of all four seats, about."""
+    """Learn from about `samples` decisions of all four seats."""
     outcome = Outcome("ray")
     config = (
         PPOConfig()

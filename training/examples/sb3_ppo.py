@@ -2,9 +2,9 @@
 
     python -m training.examples.sb3_ppo --samples 200000
 
-`FiveUpSB3VecEnv` is a `VecEnv` of Stable-Baselines3 without one Python object per match; MaskablePPO asks it for the
-masks. A row is a decision of the learner's side, and its reward is all that the side got up to its next one, so SB3's
-advantages are right as they stand. For runs that can be resumed, opponent mixes and more: `training/sb3_ppo.py`.
+`FiveUpSB3VecEnv` is a `VecEnv` of Stable-Baselines3 over native matches; MaskablePPO reads the masks from it. All rows
+are decisions of the learner's side, with the sum of its rewards until its next decision, so SB3's advantages are
+correct. For runs that can be resumed, opponent mixes and more, see `training/sb3_ppo.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EPOCHS, MINIBATCH = 4, 1024
 
 
 class Noting(BaseCallback):
-    """Tells an outcome the losses, and which seat got the rewards: the one that acted, not the one that is next."""
+    """Record losses, and rewards for the seat that acted, not for the seat to act next."""
 
     def __init__(self, outcome: Outcome, env: FiveUpSB3VecEnv) -> None:
         super().__init__()
@@ -44,18 +44,15 @@ class Noting(BaseCallback):
         self._note_loss()
 
     def _note_loss(self) -> None:
-        """Of the iteration before, if there was one."""
+        """Record the loss of the previous iteration."""
         if (loss := self.logger.name_to_value.get("train/loss")) is not None:
             self.outcome.losses.append(float(loss))
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     matches = min(MATCHES, -(-samples // STEPS))
-    env = FiveUpSB3VecEnv(
-        matches,
-        **AGAINST_GREEDY,
-    )
+    env = FiveUpSB3VecEnv(matches, **AGAINST_GREEDY)
     model = MaskablePPO(
         "MlpPolicy",
         env,

@@ -2,9 +2,9 @@
 
     python -m training.examples.skrl_ppo --samples 200000
 
-skrl's `wrap_env` takes `FiveUpVectorEnv` as it is. It flattens observation and mask into one vector; the policy takes
-them apart again and masks its logits. A row is a decision of the learner's side, and its reward is all that the side
-got up to its next one, so skrl's own advantages are right as they stand.
+skrl's `wrap_env` takes `FiveUpVectorEnv` unchanged. It flattens observation and mask into one vector; the policy splits
+them and masks its logits. All rows are decisions of the learner's side, with the sum of its rewards until its next
+decision, so skrl's advantages are correct.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def perceptron(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class Policy(CategoricalMixin, Model):
-    """Logits, the illegal ones at -1e9."""
+    """Logits, with illegal actions at -1e9."""
 
     def __init__(self, **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         CategoricalMixin.__init__(self)
         self.layers = perceptron(self.observation_space["observation"].shape[0], self.num_actions)
-        nn.init.zeros_(self.layers[-1].weight)  # begins by playing at random
+        nn.init.zeros_(self.layers[-1].weight)  # the initial policy is uniform
 
     def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
-        """What skrl calls."""
+        """Return the output of the model."""
         seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
         return self.layers(seen["observation"]).masked_fill(seen["action_mask"] == 0, -1e9), {}
 
@@ -61,40 +61,37 @@ class Value(DeterministicMixin, Model):
         self.layers = perceptron(self.observation_space["observation"].shape[0], 1)
 
     def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
-        """What skrl calls."""
+        """Return the output of the model."""
         seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
         return self.layers(seen["observation"]), {}
 
 
 class CountingPPO(PPO):
-    """PPO that tells an outcome its losses and rewards."""
+    """PPO that records losses and rewards in an outcome."""
 
     outcome: Outcome
     seat: np.ndarray
 
     def track_data(self, tag: str, value: float) -> None:
-        """Also keeps the losses."""
+        """Also record the losses."""
         if tag.startswith("Loss"):
             self.outcome.losses.append(float(value))
         super().track_data(tag, value)
 
     def record_transition(self, *, rewards: torch.Tensor, infos: Any, **kwargs: Any) -> None:
-        """Also notes who got the rewards: the seat that acted, not the one that is to act next."""
+        """Also record the rewards for the seat that acted, not for the seat to act next."""
         self.outcome.note_rewards(self.seat, rewards.numpy())
         self.seat = infos["seat"].copy()
         super().record_transition(rewards=rewards, infos=infos, **kwargs)
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     matches = min(MATCHES, -(-samples // STEPS))
-    native = FiveUpVectorEnv(
-        matches,
-        **AGAINST_GREEDY,
-    )
+    native = FiveUpVectorEnv(matches, **AGAINST_GREEDY)
     env = wrap_env(native, wrapper="gymnasium", verbose=False)
-    env._seed = seed  # of the first reset; skrl offers no other place
+    env._seed = seed  # seed of the first reset; skrl has no other way to set it
     spaces = {"observation_space": env.observation_space, "state_space": None, "action_space": env.action_space}
     policy = Policy(**spaces, device="cpu")
     agent = CountingPPO(

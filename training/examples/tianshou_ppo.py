@@ -2,8 +2,8 @@
 
     python -m training.examples.tianshou_ppo --samples 200000
 
-`FiveUpTianshouEnv` gives Tianshou's collectors rows of the learner's side alone, so its advantages are right. Policies
-that are not Q-functions do not look at masks in Tianshou: the actor here applies it.
+`FiveUpTianshouEnv` gives Tianshou's collectors the rows of the learner's side only, so its advantages are correct.
+Tianshou applies masks to Q-functions only, so this actor applies the mask itself.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def perceptron(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class MaskedActor(nn.Module):
-    """Batch of `obs` and `mask` -> logits [N, 121], the illegal ones at -1e9, and no state."""
+    """Batch of `obs` and `mask` -> logits [N, 121], with illegal actions at -1e9, and no state."""
 
     def __init__(self, layers: nn.Module) -> None:
         super().__init__()
         self.layers = layers
 
     def forward(self, seen: Batch, state: Any = None, info: Any = None) -> tuple[torch.Tensor, None]:
-        """Tianshou passes the batch of observations on as it is."""
+        """Return masked logits for a batch of observations."""
         logits = self.layers(torch.as_tensor(seen.obs))
         return logits.masked_fill(~torch.as_tensor(seen.mask), -1e9), None
 
@@ -57,12 +57,12 @@ class Critic(nn.Module):
         self.layers = layers
 
     def forward(self, seen: Batch, **kwargs: Any) -> torch.Tensor:
-        """The mask says nothing that the value needs."""
+        """Return values for a batch of observations."""
         return self.layers(torch.as_tensor(seen.obs))
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - Tianshou shuffles by it
     matches = min(MATCHES, -(-samples // STEPS))
@@ -74,7 +74,7 @@ def train(samples: int, seed: int) -> Outcome:
     space = envs.action_space[0]
     inputs = envs.observation_space[0]["observation"].shape[0]
     layers = perceptron(inputs, int(space.n))
-    nn.init.zeros_(layers[-1].weight)  # begins by playing at random
+    nn.init.zeros_(layers[-1].weight)  # the initial policy is uniform
     policy = ProbabilisticActorPolicy(
         actor=MaskedActor(layers),
         dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),

@@ -2,10 +2,10 @@
 
     python -m training.examples.torch_ppo --samples 200000
 
-Every step of `SelfPlayVectorEnv` shows what the seat to move sees, so the next row of a match is an opponent's. That is
-why advantages are not found row by row but per side, from one of its decisions to its next (`training/_credit.py`):
-the usual one-liner would train on the opponents' values and rewards. Rounds are the episodes here; matches go on.
-For runs that can be resumed, opponent mixes and more: `training/selfplay_ppo.py`.
+Every step of `SelfPlayVectorEnv` returns the observation of the seat to act, so the next row of a match belongs to an
+opponent. Advantages are therefore computed per side, between two of its decisions (`training/_credit.py`); row-by-row
+advantages would use the values and rewards of opponents. Episodes are rounds; matches continue. For runs that can be
+resumed, opponent mixes and more, see `training/selfplay_ppo.py`.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ class Agent(nn.Module):
         super().__init__()
         self.body = nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU())
         self.actor, self.critic = nn.Linear(128, actions), nn.Linear(128, 1)
-        nn.init.zeros_(self.actor.weight)  # begins by playing at random
+        nn.init.zeros_(self.actor.weight)  # the initial policy is uniform
 
     def forward(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Log-probabilities [N, 121] with the illegal ones at -1e9 (finite, so that 0 * log 0 is 0), values [N]."""
+        """Log-probabilities [N, 121] with illegal actions at -1e9 (finite, so that 0 * log 0 is 0), values [N]."""
         hidden = self.body(observation)
         logits = self.actor(hidden).masked_fill(mask == 0, -1e9)
         return logits.log_softmax(1), self.critic(hidden)[:, 0]
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
-    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are left out
+    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are not used
     env = SelfPlayVectorEnv(
         matches,
         num_players=PLAYERS,
         episode="round",
         continue_match=True,
         reward="points",
-        draws="auto",  # forced draws and passes are no decisions
+        draws="auto",  # plays forced draws and passes
         skip_single=True,
     )
     now = env.reset(seed)
@@ -83,7 +83,7 @@ def train(samples: int, seed: int) -> Outcome:
                 rewards[t], ended[t] = now.rewards, now.done
                 for seat in range(PLAYERS):
                     outcome.note_rewards(np.full(matches, seat), now.rewards[:, seat % env.num_sides])
-            # Judge. Decisions whose side does not decide again before the iteration ends are left out.
+            # Judge. Decisions whose side does not decide again in this iteration are not used.
             credit = side_advantages(sides, every_decision, values.numpy(), rewards, ended, GAMMA, LAMBDA)
             chosen = torch.from_numpy(credit.judged.reshape(-1).nonzero()[0])
             advantage = torch.from_numpy(credit.advantage).reshape(-1)

@@ -2,12 +2,12 @@
 
     python -m training.examples.torchrl_mappo --samples 20000
 
-Every step has rows for all four seats, of which one acts: TorchRL says which by the group's `mask`, and only those rows
-train the actor. The critic's input is the global state (`env.state()`), seen from the seat to act; points are
-zero-sum between two sides, so the other team's value is its negative, and there is a value of both teams at every
-step. Hence advantages over all steps of a match are right for both, whoever acts next.
+Every step has rows for all four seats. The group's `mask` marks the seat that acts; only these rows train the actor.
+The critic's input is the global state (`env.state()`) from the perspective of the seat to act. Points are zero-sum
+between two sides, so the other team's value is the negative, and both teams have a value at every step. Advantages over
+all steps of a match are therefore correct for both.
 
-One Python object per match and tensors of one row make this slow: `torchrl_ppo` learns many times as fast.
+One Python object per match and tensors of one row are slow: `torchrl_ppo` is many times faster.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class TeamValue(nn.Module):
         self.network = network
 
     def forward(self, state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The network speaks for the side to act; `mask` says whether that is this team."""
+        """Return the network's value of the side to act, negated if `mask` shows that the other team acts."""
         sign = 2.0 * mask.any(-1, keepdim=True) - 1.0
         return (sign * self.network(state)).unsqueeze(-2).expand(*mask.shape, 1)
 
 
 def make_env(seed: int) -> PettingZooWrapper:
-    """One table, four agents in two groups, each action a number."""
+    """Return one match with four agents in two groups and integer actions."""
     env = MaskInfos(fiveup_v0.raw_env(num_players=PLAYERS, draws="auto", reward="points"))
     return PettingZooWrapper(
         env, group_map=TEAMS, return_state=True, use_mask=True, categorical_actions=True, done_on_any=False, seed=seed
@@ -59,7 +59,7 @@ def make_env(seed: int) -> PettingZooWrapper:
 
 
 def acting_rows(data: TensorDictBase) -> TensorDictBase:
-    """What those who acted saw, did and got, [T]: one row of each step, the teams one after the other."""
+    """Return the rows of the acting seats, [T]: one row per step, one team after the other."""
     parts = []
     for team in TEAMS:
         rows = data.select("state").unsqueeze(-1).expand(*data.shape, len(TEAMS[team]))
@@ -71,14 +71,14 @@ def acting_rows(data: TensorDictBase) -> TensorDictBase:
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     env = make_env(seed)
     inputs = env.observation_spec["even", "observation", "observation"].shape[-1]
     logits = Logits(inputs, env.full_action_spec["even", "action"].space.n)
 
     def actor(*path: str) -> ProbabilisticActor:
-        """The one policy, reading and writing under `path`."""
+        """Return the shared policy, which reads and writes under `path`."""
 
         def key(*name: str) -> tuple[str, ...] | str:
             return (*path, *name) if len(path) + len(name) > 1 else name[0]

@@ -2,9 +2,9 @@
 
     python -m training.examples.torchrl_ppo --samples 200000
 
-TorchRL's own `GymWrapper` takes `FiveUpVectorEnv` as it is, if the env does not reset by itself (TorchRL does, by
-`reset_mask`). A row is a decision of the learner's side, and its reward is all that the side got up to its next one,
-so TorchRL's own advantages are right as they stand.
+TorchRL's `GymWrapper` takes `FiveUpVectorEnv` without autoreset; TorchRL resets rows by `reset_mask`. All rows are
+decisions of the learner's side, with the sum of its rewards until its next decision, so TorchRL's advantages are
+correct.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class Logits(nn.Module):
             nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, actions)
         )
 
-        nn.init.zeros_(self.layers[-1].weight)  # begins by playing at random
+        nn.init.zeros_(self.layers[-1].weight)  # the initial policy is uniform
 
     def forward(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """A row without a legal action (the end of an episode) gets all of them: nothing is ever drawn there."""
+        """Return logits and mask; rows without a legal action (end of an episode) get all actions."""
         legal = mask.bool()
         return self.layers(observation), legal | ~legal.any(-1, keepdim=True)
 
 
 def make_env(matches: int, seed: int) -> GymWrapper:
-    """The matches, with the action as a number (not one-hot)."""
+    """Return the matches, with actions as integers (not one-hot)."""
     env = FiveUpVectorEnv(
         matches,
         **AGAINST_GREEDY,
@@ -63,7 +63,7 @@ def make_env(matches: int, seed: int) -> GymWrapper:
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     matches = min(MATCHES, -(-samples // STEPS))
     env = make_env(matches, seed)

@@ -1,12 +1,11 @@
-"""Independent PPO with XuanCe: all four seats of several tables by one network, by self-play.
+"""Independent PPO with XuanCe: one network plays all four seats of several matches by self-play.
 
     python -m training.examples.xuance_ippo --samples 20000
 
-XuanCe's agents act all at once. A seat that is not to act has one action, which nobody looks at: its probability is 1,
-so nothing is learned from it but the seat's value. So there is a value of every seat at every step, and advantages over
-all steps are right for everybody, whoever acts next.
+XuanCe's agents act at the same time. A seat that is not to act has one legal action, which is ignored. Its probability
+is 1, so it trains only the value. All seats have a value at every step, so advantages over all steps are correct.
 
-One Python object per match, and four rows for every decision, make this slow.
+One Python object per match and four rows per decision are slow.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ MATCHES, STEPS = 16, 64
 EPOCHS, MINIBATCHES = 4, 4
 
 
-class Table(RawMultiAgentEnv):
-    """One table, of which XuanCe sees all seats at every step."""
+class FourSeats(RawMultiAgentEnv):
+    """One match in which XuanCe sees all seats at every step."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()
@@ -47,15 +46,15 @@ class Table(RawMultiAgentEnv):
         self.observation_space = {name: self.env.observation_space(name)["observation"] for name in self.agents}
         self.action_space = {name: self.env.action_space(name) for name in self.agents}
         self.state_space = self.env.state_space
-        self.max_episode_steps = 1_000  # of no round
+        self.max_episode_steps = 1_000  # longer than any round
 
     def reset(self, **kwargs: Any) -> tuple[dict, dict]:
-        """The next deal."""
+        """Deal the next round."""
         self.env.reset()
         return self._seen(), {}
 
     def step(self, actions: dict[str, Any]) -> tuple[dict, dict, dict, bool, dict]:
-        """The action of the seat to act; the others' are none."""
+        """Apply the action of the seat to act, and ignore the others."""
         self.env.step(int(actions[self.env.agent_selection]))
         truncated = any(self.env.truncations.values())
         return self._seen(), dict(self.env.rewards), dict(self.env.terminations), truncated, {}
@@ -64,14 +63,14 @@ class Table(RawMultiAgentEnv):
         return {name: self.env.observe(name)["observation"] for name in self.agents}
 
     def avail_actions(self) -> dict[str, np.ndarray]:
-        """Masks: what the seat to act may do, and nothing for the others, by the number of a pass."""
+        """Return the masks: legal actions of the seat to act, and a pass for the others."""
         masks = {name: np.arange(self.action_space[name].n) == PASS for name in self.agents}
         acting = self.env.agent_selection
         legal = self.env.observe(acting)["action_mask"] != 0
         return masks | {acting: legal} if legal.any() else masks
 
     def state(self) -> np.ndarray:
-        """All hands, for central critics."""
+        """Return the global state, for central critics."""
         return self.env.state()
 
     def render(self, *args: Any, **kwargs: Any) -> Any:
@@ -79,30 +78,30 @@ class Table(RawMultiAgentEnv):
         return self.env.render()
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: there are no resources to release."""
 
 
 class Noting(MultiAgentBaseCallback):
-    """Tells an outcome the losses, the decisions and the rewards."""
+    """Record losses, decisions and rewards."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__()
         self.outcome = outcome
 
     def on_train_step(self, *args: Any, **step: Any) -> None:
-        """After every step of all tables, each of which is one decision."""
+        """Record one decision per match."""
         self.outcome.samples += len(step["rewards"])
         for rewards in step["rewards"]:
             self.outcome.note_rewards(np.arange(PLAYERS), list(rewards.values()))
 
     def on_update_end(self, *args: Any, **update: Any) -> dict:
-        """After every minibatch."""
+        """Record the loss of a minibatch."""
         self.outcome.losses.append(float(update["info"]["loss"]))
         return {}
 
 
 def settings(matches: int, samples: int, seed: int, folder: str) -> Namespace:
-    """XuanCe's config; `folder` is for its logs."""
+    """Return XuanCe's config; `folder` is for its logs."""
     return Namespace(
         agent="IPPO",
         env_name="FiveUp",
@@ -154,16 +153,16 @@ def settings(matches: int, samples: int, seed: int, folder: str) -> Namespace:
 
 
 def train(samples: int, seed: int) -> Outcome:
-    """Learn from at least so many decisions."""
+    """Learn from at least `samples` decisions."""
     matches = min(MATCHES, -(-samples // STEPS))
     rollouts = -(-samples // (matches * STEPS))
     outcome = Outcome("xuance")
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w") as nowhere:
-        tables = [lambda env_seed: XuanCeMultiAgentEnvWrapper(Table(env_seed))] * matches
+        tables = [lambda env_seed: XuanCeMultiAgentEnvWrapper(FourSeats(env_seed))] * matches
         envs = DummyVecMultiAgentEnv(tables, seed * MATCHES)
         config = settings(matches, rollouts * matches * STEPS, seed, folder)
         agents = IPPO_Agents(config, envs, callback=Noting(outcome))
-        with outcome.measured(), contextlib.redirect_stderr(nowhere):  # a progress bar
+        with outcome.measured(), contextlib.redirect_stderr(nowhere):  # hides a progress bar
             agents.train(rollouts * STEPS)
         agents.finish()
 
@@ -171,7 +170,7 @@ def train(samples: int, seed: int) -> Outcome:
 
     @torch.no_grad()
     def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        # The network is also told a seat's number. Observations are as from the seat itself, so any number will do.
+        # The seat number is another input. Observations are relative to the seat, so any number works.
         seat = torch.eye(PLAYERS)[:1].expand(len(observation), -1)
         _, found = agents.policy({key: observation}, agent_ids=seat)
         return found[key].logits.numpy()
