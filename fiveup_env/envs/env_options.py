@@ -247,8 +247,9 @@ def wanted_start(
 
     Args:
         options: of the environment.
-        given: reset options. A `deal` is a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`; later
-            rounds are dealt from the episode's seed), a seed as in `Match(seed=...)`, or a `Match` under way.
+        given: reset options. `deal` is a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`; later
+            rounds are dealt from the episode's seed), a seed as in `Match(seed=...)`, or a `Match` under way (it is
+            copied). `scores` are raw points per side instead of the option `starting_scores`.
         seed, episode: of the episode.
 
     Returns:

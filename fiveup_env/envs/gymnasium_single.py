@@ -141,7 +141,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         self._hold(match)
 
     def _hold(self, record: np.ndarray) -> None:
-        """Take over a record (dtype `LEARNER_MATCH`) and keep views of its fields at hand."""
+        """Take over a record (dtype `LEARNER_MATCH`) and keep views of its fields."""
         self._record = record
         self._row, self._reward = record["row"], record["row"]["reward"]
         self._vector = record["observation"][0, : observation_size(self.options.num_players)]
@@ -169,10 +169,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         Args:
             seed: from 0 to 2**64 - 1; decides everything that follows, also in later episodes: deals, lots, the
                 learner's seats and the agents' random numbers. A reset without one continues its stream.
-            options: `deal`: a mapping with `hands`, `boneyard` and `opener` (see `Match.from_deal`), a seed as in
-                `Match(seed=...)`, or a `Match` (a copy of it is played on);
-                `scores`: raw points per side, instead of the option `starting_scores`; `seat`: instead of the option
-                `seat`. They hold for this episode.
+            options: `deal` and `scores` (see `env_options.wanted_start`), and `seat` instead of the option `seat`; for
+                this episode.
 
         Raises:
             ValueError: if an argument is wrong (the state does not change then), or if with the given `deal` the
@@ -235,7 +233,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             ResetNeeded: before the first `reset` and after the end of an episode.
         """
         if not self._going_on:
-            raise ResetNeeded("no episode is going on: call reset() first")
+            raise ResetNeeded("no episode is running: call reset() first")
         number = checked_id(action)
         self._going_on = False  # unless all goes well
         now = self._play(number)

@@ -22,7 +22,7 @@ from fiveup_env.envs.transition import (
     deal_next,
     event_code,
     transition,
-    winner_of,
+    write_final,
 )
 from fiveup_env.jit.compilation import borrowed, entry, kernel
 from fiveup_env.rules.actions import NUM_ACTIONS
@@ -246,19 +246,15 @@ def begin_row(game: Game, row: Any, options: Any) -> int:
 
 
 @kernel
-def report_end(game: Game, now: int, row: Any, round_episodes: bool, outcome: Any) -> None:
+def report_end(game: Game, now: int, row: Any, options: Any, outcome: Any) -> None:
     """Write the outcome of an episode that ended."""
     row.total += row.reward
     outcome.reward = row.reward
     outcome.terminated = now == TERMINATED
     outcome.truncated = now == TRUNCATED
     outcome.final_return = row.total
-    outcome.final_rounds = game.round_number
-    outcome.final_length = row.length
-    outcome.final_winner = winner_of(game, round_episodes)
     outcome.final_side = row.side
-    for side in range(3):
-        outcome.final_scores[side] = game.scores[side]
+    write_final(game, row, options, outcome)
 
 
 @entry
@@ -303,7 +299,7 @@ def advance_rows(
         now = play_to_choice(game, now, row, chosen, None)
         while now not in (DECIDES, ASKS, IDLE):
             if not (outcome.terminated or outcome.truncated):
-                report_end(game, now, row, chosen.round_episodes != 0, outcome)
+                report_end(game, now, row, chosen, outcome)
                 if len(final) > 0:
                     write_observation(game, int64(row.seat), final[i])
             row.episode += 1

@@ -209,7 +209,7 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
         agent = self.agent_selection
         dead = self.terminations.get(agent)
         if dead is None:
-            raise RuntimeError("no episode is going on: call reset() first")
+            raise RuntimeError("no episode is running: call reset() first")
         if dead or self.truncations[agent]:
             self._was_dead_step(action)
             return

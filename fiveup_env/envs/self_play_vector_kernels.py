@@ -8,7 +8,7 @@ import numba
 import numpy as np
 from numpy import int64
 
-from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, deal_episode, deal_next, transition, winner_of
+from fiveup_env.envs.transition import GOES_ON, TERMINATED, TRUNCATED, deal_episode, deal_next, transition, write_final
 from fiveup_env.jit.compilation import borrowed, entry, kernel, prefetch
 from fiveup_env.rules.record import Game, record_dtype
 from fiveup_env.rules.scoring import side_of
@@ -63,14 +63,9 @@ def step_match(game: Game, action: int, options: Any, row: Any, facts: Any) -> b
     facts.rewards[0], facts.rewards[1], facts.rewards[2] = rewards
     facts.terminated = now == TERMINATED
     facts.truncated = now == TRUNCATED
-    if now == GOES_ON:
-        return False
-    for side in range(3):
-        facts.final_scores[side] = game.scores[side]
-    facts.final_winner = winner_of(game, options.round_episodes != 0)
-    facts.final_rounds = game.round_number
-    facts.final_length = row.length
-    return True
+    if now != GOES_ON:
+        write_final(game, row, options, facts)
+    return now != GOES_ON
 
 
 @kernel(inline=True)

@@ -153,6 +153,16 @@ def find_illegal(games: np.ndarray, which: np.ndarray, actions: np.ndarray, foun
     return count
 
 
+@kernel
+def write_final(game: Game, row: Any, options: Any, out: Any) -> None:
+    """Write scores, winner, rounds and length of an episode that ended into the `final_...` fields of `out`."""
+    for side in range(3):
+        out.final_scores[side] = game.scores[side]
+    out.final_winner = winner_of(game, options.round_episodes != 0)
+    out.final_rounds = game.round_number
+    out.final_length = row.length
+
+
 # for Python
 
 
