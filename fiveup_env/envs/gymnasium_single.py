@@ -34,20 +34,7 @@ from fiveup_env.rules.record import new_games
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import View
 
-ILLEGAL_ACTIONS = ("terminate", "raise")
 RESET_OPTIONS = ("deal", "scores", "seat")
-# Attributes made by `_hold`: views of the record and its compiled step.
-_DERIVED = (
-    "_row",
-    "_reward",
-    "_vector",
-    "_mask",
-    "_log_actions",
-    "_log_events",
-    "_scores",
-    "_round_number",
-    "_advance",
-)
 
 
 class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
@@ -58,8 +45,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
     The reward is what the side gained since its last decision. Points scored before its first decision are part of the
     first reward, so the rewards of an episode add up as in `fiveup_env.views.rewards`.
 
-    Observations belong to the seat to act, at the end to the seat that acted last (see `env_options.observation_space`;
-    the mask is all zero at the end).
+    Observations belong to the seat to act, at the end to the seat that acted last, then with an empty mask (see
+    `env_options.observation_space`; F = 385, 436, 453 for 2, 3, 4 players).
 
     Infos:
 
@@ -88,12 +75,11 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
             does not change).
         render_mode: what `render` returns: "ansi" (text), "svg" (text), "rgb_array" (uint8 [720, 960, 3], needs the
             extra `render`); "human" (a window, extra `window`); or None.
-        record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
+        record: keep a record of the episode in `recorder`.
         options: see `EnvOptions`.
 
     Attributes:
-        recorder: with record=True the `Recorder` of the episode, None before the first reset; its `text()` and `save()`
-            show all hands.
+        recorder: with record=True the `Recorder` of the episode (it shows all hands), None before the first reset.
 
     Raises:
         TypeError: if there is no such option.
@@ -115,9 +101,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         **options: Any,
     ) -> None:
         self.options = checked_options({"num_players": num_players, **options})
-        if illegal_action not in ILLEGAL_ACTIONS:
-            choices = ", ".join(map(repr, ILLEGAL_ACTIONS))
-            raise ValueError(f"illegal_action must be one of {choices}, not {illegal_action!r}")
+        if illegal_action not in ("terminate", "raise"):
+            raise ValueError(f"illegal_action must be one of 'terminate', 'raise', not {illegal_action!r}")
         self._fixed_seat = checked_seat(seat, num_players)
         self.illegal_action = illegal_action
         self.render_mode = render_mode
@@ -198,7 +183,7 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
         return self._observation(), self._info()
 
     def _begin(self, seat: int | None, scores: Sequence[int], match: Match | None) -> int:
-        """Begin the episode (in a copy of `match`, if there is one) and play on; returns as `_play` does."""
+        """Begin the episode (in a copy of `match`, if given) and play on; returns as `_play` does."""
         row, around = self._row, self._around
         row["seed"], row["episode"] = self._seed, self._episode
         row["fixed_seat"] = -1 if seat is None else seat
@@ -359,7 +344,8 @@ class FiveUpEnv(gymnasium.Env[dict[str, Any], Any]):
     # copies
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+        # All arrays are views of the record.
+        kept = {name: v for name, v in self.__dict__.items() if not isinstance(v, np.ndarray) and name != "_advance"}
         return kept | {"_record": self._record.tobytes()}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:

@@ -79,25 +79,18 @@ def agents_around(
 class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """N matches in which one side learns; the other sides are played inside compiled code, or by batched agents.
 
-    One step is one decision of the learner in every match, then the turns of the others until it decides again. As in
-    `FiveUpEnv`, with four players and no `partner` the learner plays both seats of its side, points scored before its
-    first decision are part of the first reward, and episodes that end before that decision are skipped.
-
-    Observations are a dict of `observation` [N, F] and `action_mask` int8 [N, 121], with a belief also `belief`
-    float32 [N, n, 28]; they, the rewards (float64 [N]) and the flags are overwritten two steps later (two sets of
-    arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`. Where episodes ended they also hold, each
-    with a mask `_...` by Gymnasium's convention, `final_obs` (objects [N], in SAME_STEP mode) and `final_info`:
-    `winner` (side that won the match, with episode="round" the round; -1 for none), `is_success`, `scores`, `rounds`,
-    `length` (decisions) and `return`.
+    Steps, rewards and episodes are those of `FiveUpEnv`. Observations, rewards (float64 [N]) and flags are overwritten
+    two steps later (two sets of arrays take turns). Infos hold `seat` and `side` [N] and `action_mask`. Where episodes
+    ended they also hold, each with a mask `_...` by Gymnasium's convention, `final_obs` (objects [N], in SAME_STEP
+    mode) and `final_info`: `winner` (side that won the match, with episode="round" the round; -1 for none),
+    `is_success`, `scores`, `rounds`, `length` (decisions) and `return`.
 
     Match i of `reset(seed=s)` does not depend on the number of matches; `reset(seed=[...])` gives each its own seed,
     and its first deal is then that of `Match(seed=...)`.
 
     Args:
         num_envs: 1 to 262,144.
-        opponents: a name, a policy (see `agents.protocol`), or one per opposing seat, clockwise from the learner's.
-        partner: with four players: None to learn both seats of the side, or the agent of the other one.
-        seat: the learner's seat, or "random" to draw one every episode.
+        num_players, opponents, partner, seat: as for `FiveUpEnv`; agents are kernel agents or policies.
         autoreset_mode: SAME_STEP (default), NEXT_STEP or DISABLED (then `reset(options={"reset_mask": ...})`).
         dtype: float32, or uint8 for bare codes.
         skip_single: with draws="auto", also take the lone legal action of every seat.

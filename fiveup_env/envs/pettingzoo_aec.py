@@ -76,12 +76,11 @@ class FiveUpAEC(AECEnv[str, Observation, int]):
 
     Args:
         render_mode: as for `FiveUpEnv`.
-        record: keep a record of the episode in `recorder` (see `fiveup_env.records`).
+        record: keep a record of the episode in `recorder`.
         options: see `EnvOptions`.
 
     Attributes:
-        recorder: with record=True the `Recorder` of the episode, None before the first reset; its `text()` and `save()`
-            show all hands.
+        recorder: with record=True the `Recorder` of the episode (it shows all hands), None before the first reset.
 
     Raises:
         TypeError: if there is no such option.
