@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from fiveup_env.belief.belief_section import BELIEF_WRITERS, BeliefWriter, belief_shape, belief_writer
-from fiveup_env.envs.transition import STEP_OPTIONS, write_seen_history
+from fiveup_env.envs.transition import STEP_OPTIONS, find_illegal, write_seen_history
 from fiveup_env.rules.actions import NUM_ACTIONS, describe
 from fiveup_env.rules.match import Match, checked_scores, checked_seed
 from fiveup_env.rules.random import spread_seeds
@@ -300,31 +300,99 @@ def restored_record(data: bytes, dtype: np.dtype) -> np.ndarray:
 # ---------------------------------------------------------------------------- vector environments
 
 
-def checked_actions(actions: np.ndarray, scratch: np.ndarray) -> np.ndarray:
-    """Actions as int64 [N]: unchanged if they are that in C order, else copied into `scratch`.
+class MatchBatch:
+    """Base class of the vector environments: the records of N matches, and checks of arguments about them."""
 
-    Raises:
-        ValueError: if they are not N integers.
-    """
-    given = np.asarray(actions)
-    # numba would compile everything again for another layout.
-    if given.dtype == np.int64 and given.shape == scratch.shape and given.flags.carray:
-        return given
-    if given.dtype.kind not in "ui" or given.shape != scratch.shape:
-        raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
-    scratch[:] = given
-    return scratch
+    options: EnvOptions
 
+    def _hold(self, games: np.ndarray, rows: np.ndarray) -> None:
+        """Keep the matches (dtype `GAME`) and their state across episodes, both [N]."""
+        self._games, self._rows = games, rows
+        self._all = np.arange(len(games))
+        self._actions = np.zeros(len(games), np.int64)
+        self._found = np.zeros(4, np.int64)
+        self._started = False
 
-def illegal_batch(actions: np.ndarray, found: np.ndarray, count: int) -> str:
-    """Error message for `count` illegal actions, the first of them in the rows `found`."""
-    named = []
-    for i in found[:count]:
-        action = int(actions[i])
-        text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
-        named.append(f"match {i} action {action} ({text})")
-    more = f" and {count - len(named)} more" if count > len(named) else ""
-    return f"{count} illegal action{'s' if count > 1 else ''}: {', '.join(named)}{more}"
+    @property
+    def games(self) -> np.ndarray:
+        """Live records of the matches, dtype `GAME` [N] (not for learners: they hold hidden tiles)."""
+        return self._games
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Everything later steps depend on, except agents, as bytes uint8 [N, ...]: `games` and `rows`."""
+        arrays = {"games": self._games, "rows": self._rows}
+        return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
+
+    def _restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over a `state`; ValueError if it has another number of matches or is of another version."""
+        arrays = {"games": self._games, "rows": self._rows}
+        for name, array in arrays.items():
+            shape = (len(array), array.itemsize)
+            if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
+                raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
+        for name, array in arrays.items():
+            array.view(np.uint8).reshape(len(array), -1)[:] = state[name]
+        self._started = True
+
+    def _checked_actions(self, actions: np.ndarray) -> np.ndarray:
+        """Actions as int64 [N]: unchanged if they are that in C order, else copied."""
+        if not self._started:
+            raise ValueError("call reset() before step()")
+        given, scratch = np.asarray(actions), self._actions
+        # numba would compile everything again for another layout.
+        if given.dtype == np.int64 and given.shape == scratch.shape and given.flags.carray:
+            return given
+        if given.dtype.kind not in "ui" or given.shape != scratch.shape:
+            raise ValueError(f"actions must be integers [{len(scratch)}], not {given.dtype} {list(given.shape)}")
+        scratch[:] = given
+        return scratch
+
+    def _illegal(self, which: np.ndarray, actions: np.ndarray) -> str:
+        """Text that names the first illegal actions in the rows `which`; empty if there are none."""
+        count = find_illegal(self._games, which, actions, self._found)
+        if not count:
+            return ""
+        named = []
+        for i in self._found[:count]:
+            action = int(actions[i])
+            text = describe(action) if 0 <= action < NUM_ACTIONS else "no action"
+            named.append(f"match {i} action {action} ({text})")
+        more = f" and {count - len(named)} more" if count > len(named) else ""
+        return f"{count} illegal action{'s' if count > 1 else ''}: {', '.join(named)}{more}"
+
+    def _checked_rows(self, name: str, rows: Any) -> np.ndarray:
+        """Mask of rows, bool [N]; all of them for None."""
+        mask = np.ones(len(self._games), np.bool_) if rows is None else np.array(rows)
+        if mask.shape != (len(self._games),) or mask.dtype != np.bool_:
+            raise ValueError(f"{name} must be a bool array [{len(self._games)}]")
+        return mask
+
+    def _checked_reset_mask(self, reset_mask: Any) -> np.ndarray:
+        mask = self._checked_rows("reset_mask", reset_mask)
+        if not self._started and not mask.all():
+            raise ValueError("the first reset must deal all matches")
+        return mask
+
+    def _checked_scores(self, scores: Any) -> np.ndarray:
+        """Raw starting scores, [S] or [N, S], as int16 [N, 4]; the option `starting_scores` for None."""
+        count, sides = len(self._games), self.options.variant.num_sides
+        given = np.asarray(self.options.scores if scores is None else scores)
+        if given.shape not in ((sides,), (count, sides)):
+            raise ValueError(f"scores are raw points per side, [{sides}] or [{count}, {sides}], not {scores!r}")
+        for row in np.unique(given, axis=0) if given.ndim == 2 else [given]:
+            checked_scores(row.tolist(), self.options.variant)
+        table = np.zeros((count, 4), np.int16)
+        table[:, :sides] = given
+        return table
+
+    def _checked_seeds(self, seed: Any) -> np.ndarray:
+        """One seed per match, uint64 [N]: those given, or streams of one seed for all; None draws one."""
+        count = len(self._games)
+        if np.ndim(seed) == 0:
+            return spread_seeds(checked_seed(seed), count)
+        if np.shape(seed) == (count,):
+            return np.array([checked_seed(one) for one in np.asarray(seed, object)], np.uint64)
+        raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
 
 
 def checked_dtype(dtype: Any) -> type:
@@ -336,67 +404,3 @@ def checked_dtype(dtype: Any) -> type:
     if found not in (np.float32, np.uint8):
         raise ValueError(f"dtype must be float32 or uint8, not {dtype!r}")
     return np.dtype(dtype).type
-
-
-def checked_rows(name: str, rows: Any, count: int) -> np.ndarray:
-    """Mask of rows, bool [N]; all of them for None.
-
-    Raises:
-        ValueError: if `rows` is anything else.
-    """
-    mask = np.ones(count, np.bool_) if rows is None else np.array(rows)
-    if mask.shape != (count,) or mask.dtype != np.bool_:
-        raise ValueError(f"{name} must be a bool array [{count}]")
-    return mask
-
-
-def checked_row_scores(scores: Any, options: EnvOptions, count: int) -> np.ndarray:
-    """Raw starting scores [S] or [N, S] as int16 [N, 4].
-
-    Raises:
-        ValueError: if they are not one or N rows of valid scores (see `checked_scores`).
-    """
-    given, variant = np.asarray(scores), options.variant
-    if given.shape not in ((variant.num_sides,), (count, variant.num_sides)):
-        raise ValueError(
-            f"scores are raw points per side, [{variant.num_sides}] or [{count}, {variant.num_sides}], not {scores!r}"
-        )
-    for row in np.unique(given, axis=0) if given.ndim == 2 else [given]:
-        checked_scores(row.tolist(), variant)
-    table = np.zeros((count, 4), np.int16)
-    table[:, : variant.num_sides] = given
-    return table
-
-
-def checked_row_seeds(seed: Any, count: int) -> np.ndarray:
-    """One seed per match, uint64 [N]: those given, or streams of one seed for all; None draws one.
-
-    Raises:
-        ValueError: if it is neither None, nor one integer from 0 to 2**64 - 1, nor N of them.
-    """
-    if np.ndim(seed) == 0:
-        return spread_seeds(checked_seed(seed), count)
-    if np.shape(seed) == (count,):
-        return np.array([checked_seed(one) for one in np.asarray(seed, object)], np.uint64)
-    raise ValueError(f"seed must be one integer or {count}, one per match, not {list(np.shape(seed))} of them")
-
-
-def packed_state(games: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
-    """Copies of the records of a vector environment as bytes uint8 [N, ...]: `games` and `rows`."""
-    arrays = {"games": games, "rows": rows}
-    return {name: array.view(np.uint8).reshape(len(array), -1).copy() for name, array in arrays.items()}
-
-
-def unpack_state(state: Mapping[str, np.ndarray], games: np.ndarray, rows: np.ndarray) -> None:
-    """Restore the records from `packed_state`.
-
-    Raises:
-        ValueError: if the state has another number of matches or is of another version; nothing changes then.
-    """
-    arrays = {"games": games, "rows": rows}
-    for name, array in arrays.items():
-        shape = (len(array), array.itemsize)
-        if name not in state or state[name].dtype != np.uint8 or state[name].shape != shape:
-            raise ValueError(f"the state of this env has {name!r}, uint8 {list(shape)}")
-    for name, array in arrays.items():
-        array.view(np.uint8).reshape(len(array), -1)[:] = state[name]

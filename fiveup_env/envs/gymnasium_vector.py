@@ -15,21 +15,14 @@ from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
 from fiveup_env.envs import gymnasium_vector_kernels as engine
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
+    MatchBatch,
     action_space,
     check_integer,
-    checked_actions,
     checked_dtype,
     checked_options,
     checked_reset_options,
-    checked_row_scores,
-    checked_row_seeds,
-    checked_rows,
-    illegal_batch,
     observation_space,
-    packed_state,
-    unpack_state,
 )
-from fiveup_env.envs.transition import find_illegal
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import IllegalActionError
 from fiveup_env.rules.record import MATCH_OVER, copy_games, new_games
@@ -76,7 +69,7 @@ def agents_around(
     return agents
 
 
-class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
+class FiveUpVectorEnv(MatchBatch, VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
     """N matches in which one side learns; the other sides are played inside compiled code, or by batched agents.
 
     Steps, rewards and episodes are those of `FiveUpEnv`. Observations, rewards (float64 [N]) and flags are overwritten
@@ -142,11 +135,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     def _make_arrays(self) -> None:
         count, size = self.num_envs, observation_size(self.options.num_players)
-        self._games = new_games(count, self.options.variant)
-        self._rows = np.zeros(count, engine.LEARNERS)
-        self._all = np.arange(count)
-        self._actions = np.zeros(count, np.int64)
-        self._found = np.zeros(4, np.int64)
+        self._hold(new_games(count, self.options.variant), np.zeros(count, engine.LEARNERS))
         finals = count if self.autoreset_mode == AutoresetMode.SAME_STEP else 0
         beliefs = (0 if self._marginals is None else count, *belief_shape(self.options.num_players))
         self._final: np.ndarray = np.zeros((finals, size), self.dtype)
@@ -157,7 +146,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         self._outcomes = [np.zeros(count, engine.OUTCOMES) for _ in range(2)]
         self._beliefs: list[np.ndarray] = [np.zeros(beliefs, np.float32) for _ in range(2)]
         self._current = 0
-        self._started = False
 
     def set_opponents(
         self,
@@ -175,7 +163,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         Raises:
             ValueError: if there is no such agent, it cannot answer in batches, or their number is wrong.
         """
-        wanted_rows = checked_rows("rows", rows, self.num_envs)
+        wanted_rows = self._checked_rows("rows", rows)
         wanted = agents_around(opponents, partner, self.options.num_players)
         # Agents still playing, in other rows or in unfinished episodes, keep their numbers.
         playing = {*self._rows["around"][~wanted_rows].flat, *self._rows["policies"].flat}
@@ -203,12 +191,10 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             ValueError: naming the argument that is wrong; the state does not change then.
         """
         given = checked_reset_options(options, RESET_OPTIONS)
-        mask = checked_rows("reset_mask", given.get("reset_mask"), self.num_envs)
-        if not self._started and not mask.all():
-            raise ValueError("the first reset must deal all matches")
-        table = checked_row_scores(given.get("scores", self.options.scores), self.options, self.num_envs)
+        mask = self._checked_reset_mask(given.get("reset_mask"))
+        table = self._checked_scores(given.get("scores"))
         if seed is not None or not self._started:
-            self._rows["seed"][mask] = checked_row_seeds(seed, self.num_envs)[mask]
+            self._rows["seed"][mask] = self._checked_seeds(seed)[mask]
             self._rows["episode"][mask] = 0
         else:
             # A finished episode has been counted already.
@@ -239,17 +225,15 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
             ValueError: if `actions` is not N integers or nothing was reset, or with autoreset_mode DISABLED a match is
                 over and was not reset.
         """
-        if not self._started:
-            raise ValueError("call reset() before step()")
-        actions = checked_actions(actions, self._actions)
+        actions = self._checked_actions(actions)
         idle = self._rows["status"] == engine.IDLE
         which = self._all
         if idle.any():
             if self.autoreset_mode == AutoresetMode.DISABLED:
                 raise ValueError(f"match {int(idle.argmax())} is over: reset it with options={{'reset_mask': ...}}")
             which = np.flatnonzero(~idle)
-        if count := find_illegal(self._games, which, actions, self._found):
-            raise IllegalActionError(f"{illegal_batch(actions, self._found, count)}; no match was moved")
+        if wrong := self._illegal(which, actions):
+            raise IllegalActionError(f"{wrong}; no match was moved")
         self._current ^= 1
         same_step = self.autoreset_mode == AutoresetMode.SAME_STEP
         autoreset = same_step and self._marginals is None
@@ -291,8 +275,7 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
                 agent = self._agents[number]
                 assert agent is not None, "rows only name agents that are there"
                 answers[rows] = agent.act_many(views, keys)
-                if count := find_illegal(self._games, rows, answers, self._found):
-                    wrong = illegal_batch(answers, self._found, count)
+                if wrong := self._illegal(rows, answers):
                     raise AgentError(f"agent {agent_name(agent)} answered with {wrong}")
             self._advance(asking, answers, autoreset)
 
@@ -350,10 +333,6 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
 
     # checkpoints
 
-    def state(self) -> dict[str, np.ndarray]:
-        """Everything later steps depend on except the agents, as bytes uint8 [N, ...]: `games` and `rows`."""
-        return packed_state(self._games, self._rows)
-
     @property
     def agents(self) -> tuple[Policy | None, ...]:
         """Batched agents by their number in the rows; None where a number is free."""
@@ -367,19 +346,14 @@ class FiveUpVectorEnv(VectorEnv[dict[str, np.ndarray], np.ndarray, np.ndarray]):
         Raises:
             ValueError: if the state has another number of matches or is of another version.
         """
-        unpack_state(state, self._games, self._rows)
-        self._agents, self._started = list(agents), True
+        self._restore(state)
+        self._agents = list(agents)
         pending = self._rows.copy()
         self._show_rows()
         self._rows[:] = pending  # rewards that wait for the next step
         outcomes = self._outcomes[self._current]
         outcomes["reward"], outcomes["terminated"], outcomes["truncated"] = 0.0, False, False
         return self._seen(), self._info()
-
-    @property
-    def games(self) -> np.ndarray:
-        """Live records of the matches (for tests and tools, not for learners)."""
-        return self._games
 
 
 def _batched_number(agent: Any, agents: list[Policy | None]) -> int:

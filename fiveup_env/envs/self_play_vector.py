@@ -12,16 +12,10 @@ import numpy as np
 from fiveup_env.belief.belief_section import BeliefWriter, belief_shape
 from fiveup_env.envs.env_options import (
     MAX_MATCHES,
+    MatchBatch,
     check_integer,
-    checked_actions,
     checked_dtype,
     checked_options,
-    checked_row_scores,
-    checked_row_seeds,
-    checked_rows,
-    illegal_batch,
-    packed_state,
-    unpack_state,
 )
 from fiveup_env.envs.self_play_vector_kernels import (
     FACTS,
@@ -31,7 +25,6 @@ from fiveup_env.envs.self_play_vector_kernels import (
     step_all,
     step_all_parallel,
 )
-from fiveup_env.envs.transition import find_illegal
 from fiveup_env.jit.compilation import threads_used
 from fiveup_env.rules.actions import NUM_ACTIONS
 from fiveup_env.rules.match import IllegalActionError, Match
@@ -113,7 +106,7 @@ class StepArrays:
         return self.terminated | self.truncated
 
 
-class SelfPlayVectorEnv:
+class SelfPlayVectorEnv(MatchBatch):
     """N matches; every step takes one action per match, for the seat to move, and shows the next seat to move.
 
     When an episode ends, the next one is dealt in the same step (same-step autoreset): rewards and flags belong to the
@@ -167,19 +160,16 @@ class SelfPlayVectorEnv:
         self._step_options = self.options.step_options(skip_single=skip_single)
         self._with_final = final_observation
         self._marginals = self.options.marginals(threads)
-        self._games = np.zeros(num_matches, GAME)
+        games, rows = np.zeros(num_matches, GAME), np.zeros(num_matches, ROWS)
         for n in kinds:
             variant = Variant(n, self.options.hand_size, self.options.target, self.options.max_pip)
-            rows = players == n
-            self._games[rows] = new_games(int(rows.sum()), variant)
-        self._rows = np.zeros(num_matches, ROWS)
-        self._rows["continues"] = continue_match
-        self._actions = np.zeros(num_matches, np.int64)
+            games[players == n] = new_games(int((players == n).sum()), variant)
+        rows["continues"] = continue_match
+        self._hold(games, rows)
         self._sets = (self.arrays(), self.arrays())
         self._given: StepArrays | None = None
         self._far = 2 * self._sets[0].observation.nbytes + self._games.nbytes > NEAR_BYTES
         self._turn = 0
-        self._started = False
 
     def arrays(self) -> StepArrays:
         """A new set of arrays for `step(out=...)`.
@@ -197,18 +187,9 @@ class SelfPlayVectorEnv:
         }
         return StepArrays.over(np.zeros(count, FACTS), self.num_sides, large)
 
-    @property
-    def games(self) -> np.ndarray:
-        """Live records of the matches (dtype `GAME`) [N]."""
-        return self._games
-
     def match(self, i: int) -> Match:
         """A copy of match `i` as a `Match`."""
         return Match.of(self._games[i])
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Everything later steps depend on, as bytes uint8 [N, ...]: `games` and `rows`."""
-        return packed_state(self._games, self._rows)
 
     def set_state(self, state: dict[str, np.ndarray], *, out: StepArrays | None = None) -> StepArrays:
         """Continue from the `state` of an env made with the same arguments; returns as `reset` does.
@@ -218,8 +199,7 @@ class SelfPlayVectorEnv:
         """
         if out is not None:
             out.check_like(self._sets[0])
-        unpack_state(state, self._games, self._rows)
-        self._started = True
+        self._restore(state)
         return self.reset(0, reset_mask=np.zeros(self.num_matches, np.bool_), out=out)  # shows, deals nothing
 
     def reset(
@@ -241,13 +221,10 @@ class SelfPlayVectorEnv:
         Raises:
             ValueError: naming the argument that is wrong; the state does not change then.
         """
-        wanted = checked_rows("reset_mask", reset_mask, self.num_matches)
-        if not self._started and not wanted.all():
-            raise ValueError("the first reset must deal all matches")
-        seeds = checked_row_seeds(seed, self.num_matches)
+        wanted, seeds = self._checked_reset_mask(reset_mask), self._checked_seeds(seed)
         if scores is not None and self._mixed_sides:
             raise ValueError("scores cannot be given for a mix of two and three sides")
-        table = checked_row_scores(self.options.scores if scores is None else scores, self.options, self.num_matches)
+        table = self._checked_scores(scores)
         out = self._target(out)
         self._rows["seed"][wanted] = seeds[wanted]
         self._rows["scores"][wanted] = table[wanted]
@@ -271,9 +248,7 @@ class SelfPlayVectorEnv:
             IllegalActionError: naming the first matches with an illegal action; no match has moved then.
             ValueError: if `actions` is not N integers, `out` does not fit, or nothing was reset yet.
         """
-        if not self._started:
-            raise ValueError("call reset() before step()")
-        actions = checked_actions(actions, self._actions)
+        actions = self._checked_actions(actions)
         if out is not None:
             out.check_like(self._sets[0])
         target = self._sets[self._turn ^ 1] if out is None else out
@@ -283,9 +258,7 @@ class SelfPlayVectorEnv:
         written = target.observation, target.action_mask, target.facts, target.final_observation
         illegal = self._step(actions, self.validate, self._step_options, far, (self._games, self._rows), written)
         if illegal:
-            found = np.zeros(4, np.int64)
-            find_illegal(self._games, np.arange(self.num_matches), actions, found)
-            raise IllegalActionError(f"{illegal_batch(actions, found, illegal)}; no match was moved")
+            raise IllegalActionError(f"{self._illegal(self._all, actions)}; no match was moved")
         if self._marginals is not None:
             self._marginals.write(self._games, target.seat, target.belief)
             if before is not None:
