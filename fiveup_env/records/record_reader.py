@@ -100,12 +100,7 @@ class Record:
 
 
 def read_record(path: str | os.PathLike[str]) -> Record:
-    """Read a record from a file.
-
-    Raises:
-        OSError: if it cannot be read.
-        RecordError: if it is not a record or breaks a rule.
-    """
+    """Read a record from a file; see `parse_record`."""
     with Path(path).open("rb") as file:
         return parse_record(file.read(MAX_BYTES + 1))
 

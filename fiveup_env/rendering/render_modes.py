@@ -45,11 +45,7 @@ def check_window() -> None:
 
 
 def png(picture: str, width: int = WIDTH) -> bytes:
-    """Convert SVG text to a PNG file `width` pixels wide. No display is needed.
-
-    Raises:
-        RenderingError: if the extra `render` is not installed.
-    """
+    """Convert SVG text to a PNG file `width` pixels wide. Needs the extra `render`, but no display."""
     check_raster()
     import resvg_py
 
@@ -68,11 +64,7 @@ def png(picture: str, width: int = WIDTH) -> bytes:
 
 
 def rgb_array(picture: str) -> np.ndarray:
-    """Convert SVG text to pixels, uint8 [720, 960, 3].
-
-    Raises:
-        RenderingError: if the extra `render` is not installed.
-    """
+    """Convert SVG text to pixels, uint8 [720, 960, 3]. Needs the extra `render`."""
     data = png(picture)
     from PIL import Image
 

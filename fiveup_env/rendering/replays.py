@@ -38,10 +38,7 @@ LONGER = 3  # a settled round is shown this many times as long as a move
 
 
 def story(record: Record, boards: bool = False) -> Iterator[str]:
-    """Yield the record as lines of text, with the table after every round, or after every move if `boards`.
-
-    Scores are display points.
-    """
+    """Yield lines of text in display points, with the table after every round, or after every move if `boards`."""
     start = record.start
     yield f"{start.num_players} players: {', '.join(f'{s} {name}' for s, name in enumerate(record.players))}"
     round_number = 0
@@ -77,11 +74,7 @@ def _move_text(move: Move, players: tuple[str, ...]) -> str:
 class RecordFrame:
     """The table before the first move, or after a move.
 
-    Attributes:
-        record: the record it belongs to.
-        move: the move, None for the first frame.
-        match: the position after the move; after the last move of a round still the table of that round.
-        plan: the places of the tiles.
+    `match` is the position after the move; after the last move of a round it still shows that round's table.
     """
 
     record: Record

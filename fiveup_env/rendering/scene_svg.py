@@ -92,11 +92,7 @@ def _document(box: str, theme: str, pieces: list[str]) -> str:
 
 
 def style(theme: str) -> str:
-    """Style rules of the classes that the pictures use.
-
-    Raises:
-        ValueError: if there is no such theme.
-    """
+    """Style rules of the classes that the pictures use."""
     if theme not in THEMES:
         raise ValueError(f"there is no theme {theme!r}: {', '.join(map(repr, THEMES))}")
     c = THEMES[theme]

@@ -1,4 +1,7 @@
-"""Find and run the training scripts and their configs, in an installed package or in a checkout."""
+"""Find and run the training scripts and their configs, in an installed package or in a checkout.
+
+Every function raises a ConfigError if something is missing or wrong; its message is one line.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,7 @@ class ConfigError(ValueError):
 
 
 def folder(name: str) -> Path:
-    """Return the folder `training` or `configs`.
-
-    Raises:
-        ConfigError: if this installation has no such folder.
-    """
+    """Return the folder `training` or `configs`."""
     for place in (PACKAGE / name, PACKAGE.parent / name):
         if place.is_dir():
             return place
@@ -33,11 +32,7 @@ def folder(name: str) -> Path:
 
 
 def find_config(given: str) -> Path:
-    """Return the config file at a path, or the shipped one of that name (`quickstart`, `configs/quickstart.yaml`).
-
-    Raises:
-        ConfigError: if there is none; the message names a similar one, or all.
-    """
+    """Return the config file at a path, or the shipped one of that name (`quickstart`, `configs/quickstart.yaml`)."""
     if Path(given).is_file():
         return Path(given)
     shipped = {path.stem: path for path in sorted(folder("configs").glob("*.yaml"))}
@@ -48,11 +43,7 @@ def find_config(given: str) -> Path:
 
 
 def script_of(config: Path) -> str:
-    """Return the training script that a config names with its key `script`.
-
-    Raises:
-        ConfigError: if the file cannot be read, is not a YAML mapping, or names no script.
-    """
+    """Return the training script that a config names with its key `script`."""
     try:
         content: Any = yaml.safe_load(config.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -76,21 +67,13 @@ def train(given: str, *, out: str | None = None, resume: bool = False, seed: int
         out: folder of the run, None for the script's default.
         resume: continue from the last checkpoint in that folder.
         seed: replaces the seed of the config.
-
-    Raises:
-        ConfigError: if the config or script does not exist, an extra is not installed, or the script rejects the config
-            or the folder.
     """
     config = find_config(given)
     training_module(script_of(config)).main(config, out=out, resume=resume, seed=seed)
 
 
 def training_module(name: str) -> Any:
-    """Import a module of the folder `training`.
-
-    Raises:
-        ConfigError: if this installation has no such folder, or the extra for training is not installed.
-    """
+    """Import a module of the folder `training`; a ConfigError names the extra that is not installed."""
     home = folder("training")
     prefix = f"{PACKAGE.name}." if home.parent == PACKAGE else ""
     if not prefix:

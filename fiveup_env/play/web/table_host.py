@@ -86,12 +86,7 @@ class TableHost:
         return self.states[seat]
 
     async def change(self, version: int, what: Callable[[], None]) -> None:
-        """Run `what`, which changes the table.
-
-        Raises:
-            StaleError: if the table has another version; nothing is changed then.
-            ValueError: from `what`.
-        """
+        """Run `what`, which changes the table; raise a StaleError instead if the table has another version."""
         async with self._lock:
             self._check(version)
             what()
