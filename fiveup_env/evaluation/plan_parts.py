@@ -6,6 +6,7 @@ The size of a part depends on the agents only, so results are the same for any n
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import multiprocessing
 import os
@@ -107,13 +108,12 @@ class Folder:
 
     def save(self, part: MatchPlan, results: Results) -> None:
         """Save a part."""
-        new = self.file(part).with_suffix(f".{os.getpid()}.new")
         arrays: dict[str, Any] = {name: getattr(results, name) for name in Results.ARRAYS}
         forfeits = json.dumps([asdict(forfeit) for forfeit in results.forfeits])
         arrays |= {"conduct_sums": results.conduct.sums, "conduct_products": results.conduct.products}
-        with new.open("wb") as file:
-            np.savez_compressed(file, forfeits=np.array(forfeits), **arrays)
-        os.replace(new, self.file(part))
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, forfeits=np.array(forfeits), **arrays)
+        self._write(self.file(part), buffer.getvalue())
 
     def load(self, part: MatchPlan) -> Results | None:
         """Load a part; None if it is missing."""

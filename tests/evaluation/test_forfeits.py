@@ -114,8 +114,8 @@ def test_an_agent_that_hangs_forfeits_the_rest():
     assert time.monotonic() - began < 30
     assert result.forfeits == (12, 0) and result.win_rate.value == 0
     assert sorted(result.reasons) == [
-        "agent Fails: took more than 0.05 s",
         f"agent Fails: exceeded the time limit {PATIENCE} times before",
+        "agent Fails: took more than 0.05 s",
     ]
 
 

@@ -13,7 +13,9 @@ from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.evaluation import match_play as play
 from fiveup_env.evaluation.match_plan import DEALS, POLICIES, MatchPlan, Results
 from fiveup_env.evaluation.match_play import play_compiled, play_lockstep, play_matches
+from fiveup_env.evaluation.match_play_kernels import new_observers, start_matches, take_choices
 from fiveup_env.rules.match import Match
+from fiveup_env.rules.record import PLAYING, Variant, new_games
 from fiveup_env.views.view import View, Views
 from tests.agents.support import First, Last, OneByOne, Rng
 from tests.rules.support import PLAYERS, scaled
@@ -66,6 +68,21 @@ def test_the_same_as_by_hand(num_players, max_rounds):
                 assert results.winner[deal, seating] == (-1 if winner is None else winner)
                 assert tuple(results.scores[deal, seating]) == scores
                 assert results.rounds[deal, seating] == rounds
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_observers_change_no_match(num_players):
+    games = new_games(scaled(40, 0.1), Variant(num_players))
+    rows = np.arange(len(games))
+    plan, observers = MatchPlan(num_players, len(games), 3), new_observers(len(games), num_players)
+    start_matches(games, rows, plan.seeds(DEALS), plan.scores(), observers)
+    bare = games.copy()
+    while (rows := np.flatnonzero(games["phase"] == PLAYING)).size:
+        views = Views(games[rows], games["turn"][rows].astype(np.int64))
+        actions = First().act_many(views, np.zeros(len(rows), np.uint64))
+        assert take_choices(games, rows, actions, 0, observers) == take_choices(bare, rows, actions, 0) == -1
+        assert games.tobytes() == bare.tobytes()
+    assert observers.luck.any() and observers.counts.any()
 
 
 def test_kernel_agents_are_played_compiled(monkeypatch):
