@@ -131,6 +131,6 @@ def test_the_variance_table():
 def test_the_variance_command(capsys):
     assert run(["variance", "greedy", "random", "--matches", "20", "--players", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "variate" in shown and "duplicate" in shown and "of plain" in " ".join(shown.split())
+    assert "variate" in shown and "duplicate" in shown
     assert run(["variance", "greedy", "nobody"]) == 2
     assert "there is no agent 'nobody'" in capsys.readouterr().err
