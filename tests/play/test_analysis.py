@@ -88,11 +88,8 @@ def test_positions():
     assert later == position_of_seed(4, 9)
     with pytest.raises(ValueError, match=r"the match of seed 4 is over after \d+ actions: no decision at 100000 or"):
         position_of_seed(4, 100_000)
-
-
-def test_bad_arguments():
     with pytest.raises(ValueError, match="worlds must be an integer from 2 to 1000000, not 1"):
-        analyse(position_of_seed(0), worlds=1)
+        analyse(later, worlds=1)
 
 
 def test_the_command(capsys):

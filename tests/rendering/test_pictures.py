@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from fiveup_env import fiveup_v0
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
 from fiveup_env.rendering.render_modes import RENDER_MODES, SHAPE, RenderingError, png, rgb_array
 from fiveup_env.rendering.scene import Scene, marks
@@ -125,4 +126,6 @@ def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
     with pytest.raises(RenderingError, match=r"pixels need resvg-py, .* pip install 'fiveup-env\[render\]'"):
         FiveUpEnv(2, render_mode="rgb_array")
+    with pytest.raises(RenderingError, match=r"pygame-ce, .* pip install 'fiveup-env\[render,window\]'"):
+        fiveup_v0.env(render_mode="human")
     FiveUpEnv(2, render_mode="svg")

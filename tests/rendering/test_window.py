@@ -10,7 +10,7 @@ import pytest
 
 from fiveup_env import fiveup_v0
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
-from fiveup_env.rendering.render_modes import Renderer, RenderingError, Window
+from fiveup_env.rendering.render_modes import Window
 
 pygame = pytest.importorskip("pygame", reason="the extra window is not installed")
 
@@ -62,13 +62,6 @@ def test_a_frame_waits_for_the_viewer(monkeypatch):
     window.show(frame)
     assert pygame.time.get_ticks() - began >= 200 - 25 - (began - before)
     window.close()
-
-
-def test_a_missing_extra_is_named(monkeypatch):
-    monkeypatch.setattr("fiveup_env.rendering.render_modes.find_spec", lambda name: None)
-    with pytest.raises(RenderingError, match=r"pygame-ce, .* pip install 'fiveup-env\[render,window\]'"):
-        fiveup_v0.env(render_mode="human")
-    Renderer("ansi")
 
 
 def test_a_missing_screen_is_one_line():

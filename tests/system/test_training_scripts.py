@@ -87,10 +87,6 @@ def test_a_config_that_names_no_script(home, text, message, capsys):
     assert run(["train", str(path)]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"fiveup: {path}: ") and error.count("\n") == 1
-
-
-def test_a_binary_config(home):
-    path = home / "mine.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigError, match=r"mine\.yaml: "):
         script_of(path)
