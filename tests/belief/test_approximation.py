@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-import random
-
-import numba
 import numpy as np
 import pytest
 
 from fiveup_env.agents.baselines import Greedy
-from fiveup_env.belief.belief_section import LikelyHands, belief_writer, beliefs_of
+from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.belief.choice_model import infer, likelihood, new_inferences
 from fiveup_env.belief.exact_belief import Belief
 from fiveup_env.jit.compilation import entry
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import tile_index
-from fiveup_env.views.view import View, Views
-from tests.belief.test_marginals import some
+from fiveup_env.views.view import View
 from tests.rules.support import PLAYERS, scaled
-from tests.views.worlds import reshuffled
 
 
 @entry
@@ -88,64 +81,6 @@ def test_it_knows_more_of_the_true_hands_than_the_exact_belief(num_players: int)
 
 
 @pytest.mark.parametrize("num_players", PLAYERS)
-def test_columns_add_up_to_one_and_rows_nearly_to_hands(num_players: int) -> None:
-    games, seats = some(num_players, scaled(60, 0.3))
-    for game, seat, seen in zip(games, seats, beliefs_of(Views(games, seats), "likely"), strict=True):
-        view = View(game, int(seat))
-        assert (seen >= 0).all() and (seen <= 1 + 1e-6).all()
-        sizes = [view.hand_sizes[(seat + r) % num_players] for r in range(1, num_players)]
-        assert seen.sum(1) == pytest.approx([*sizes, view.boneyard_size], abs=0.35)
-        known = {tile_index(tile) for tile in (*view.hand, *view.layout.tiles)}
-        unseen = [t for t in range(28) if int(game.in_play) >> t & 1 and t not in known]
-        assert seen[:, unseen].sum(0) == pytest.approx(1, abs=1e-5)
-        assert not np.delete(seen, unseen, 1).any()
-        for r in range(1, num_players):
-            held = np.flatnonzero(seen[r - 1] > 0)
-            assert set(held) <= set(map(tile_index, view.may_hold((int(seat) + r) % num_players)))
-
-
-@pytest.mark.parametrize("num_players", PLAYERS)
 def test_before_any_choice_all_unseen_tiles_are_alike(num_players: int) -> None:
     view = View.of(Match(num_players, seed=3))
     assert beliefs_of(view.views, "likely")[0] == pytest.approx(beliefs_of(view.views, "exact")[0], abs=1e-6)
-
-
-@pytest.mark.parametrize("num_players", PLAYERS)
-def test_hidden_tiles_change_nothing(num_players: int) -> None:
-    games, seats = some(num_players, scaled(60, 0.3))
-    rng, moved = random.Random(num_players), np.empty_like(games)
-    for i, (game, seat) in enumerate(zip(games, seats, strict=True)):
-        moved[i] = reshuffled(Match.of(game), int(seat), rng).game
-    seen, again = np.empty((2, len(games), num_players, 28), np.float32)
-    LikelyHands().write(games, seats, seen)  # whole records: what a view hides is not read
-    LikelyHands().write(moved, seats, again)
-    assert seen.tobytes() == again.tobytes() == beliefs_of(Views(games, seats), "likely").tobytes()
-
-
-@pytest.mark.jit
-@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="one core only")
-def test_threads_do_not_change_a_bit() -> None:
-    games, seats = some(3, 31)
-    seen, again = np.zeros((2, 31, 3, 28), np.float32)
-    LikelyHands().write(games, seats, seen)
-    LikelyHands(threads=2).write(games, seats, again)
-    assert seen.tobytes() == again.tobytes() and seen.any()
-
-
-def test_rows_behind_those_of_a_match_are_zero() -> None:
-    games = np.concatenate([some(n, 2)[0] for n in PLAYERS])
-    seen = np.full((6, 4, 28), 7, np.float32)
-    LikelyHands().write(games, np.zeros(6), seen)
-    for i, num_players in enumerate((2, 2, 3, 3, 4, 4)):
-        assert seen[i, :num_players].any() and not seen[i, num_players:].any()
-
-
-def test_copies_have_scratch_of_their_own() -> None:
-    writer = LikelyHands(threads=2)
-    for twin in (copy.copy(writer), copy.deepcopy(writer), pickle.loads(pickle.dumps(writer))):
-        assert twin.threads == 2 and not np.shares_memory(twin._scratch, writer._scratch)
-
-
-def test_an_unknown_kind_is_named() -> None:
-    with pytest.raises(ValueError, match="belief must be one of 'exact', 'likely', not 'sure'"):
-        belief_writer("sure")
