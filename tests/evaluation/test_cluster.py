@@ -1,4 +1,4 @@
-"""Evaluation over a Ray cluster: one process's results, whatever happens to the nodes; needs the extra `ray`."""
+"""Evaluation on a Ray cluster gives the results of one process, also if a node dies; requires the extra `ray`."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def identical(one: Results, other: Results) -> bool:
 
 
 class Killer(Rng):
-    """Ends the process that asks it."""
+    """Exits the process that calls it."""
 
     def act(self, view) -> int:
         os._exit(1)
 
 
 class Sleepy(Rng):
-    """Slow enough for a node to die in the middle; forgets nothing that matters."""
+    """Slow enough for a node to die during the evaluation."""
 
     def act(self, view) -> int:
         time.sleep(0.01)
@@ -48,7 +48,7 @@ class Sleepy(Rng):
 
 
 class Slow(Rng):
-    """Too slow for any limit, now and then."""
+    """Exceeds the time limit in one of ten decisions."""
 
     def act(self, view) -> int:
         if self.rng.random() < 0.1:
@@ -129,7 +129,7 @@ def test_a_cluster_gives_what_one_process_gives(a, b, players, ray, monkeypatch)
     assert len(calls) > 2 and calls[-1] == (one.matches, one.matches)
 
 
-def test_it_stops_when_precise_enough_and_goes_on_from_a_folder(ray, tmp_path, monkeypatch):
+def test_precision_stops_and_a_folder_resumes(ray, tmp_path, monkeypatch):
     monkeypatch.setattr(parts, "COMPILED", 50)
     first = evaluate("greedy", "random", precision="0.5", seed=2, ray="local", folder=tmp_path)
     assert first == evaluate("greedy", "random", precision="0.5", seed=2)
@@ -158,7 +158,7 @@ def test_strict_raises_what_the_agent_raised(ray):
         evaluate(agent, "greedy", 4, 20, ray="local")
 
 
-def test_an_agent_that_ends_its_process_ends_the_evaluation_with_one_line(ray, monkeypatch):
+def test_an_agent_that_exits_its_process_gives_one_line(ray, monkeypatch):
     from fiveup_env.evaluation import ray_parts as spread
 
     monkeypatch.setattr(spread, "RETRIES", 1)
@@ -199,8 +199,8 @@ def test_two_nodes_give_what_one_process_gives(nodes, capfd):
 
 
 @pytest.mark.slow
-def test_a_node_that_dies_costs_only_what_runs_on_it(nodes, tmp_path):
-    """In the middle of an evaluation; the rest is played by the other one, with the same result, and it is kept."""
+def test_a_dead_node_changes_no_result(nodes, tmp_path):
+    """The other node plays the rest with the same result, and finished parts are saved."""
     cluster, second = nodes
     agent = "tests.evaluation.test_cluster:Sleepy"
     killed = []

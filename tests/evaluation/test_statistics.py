@@ -1,4 +1,4 @@
-"""Intervals: known values, edge cases, and how often they cover the truth in simulation."""
+"""Intervals: known values, edge cases, and coverage in simulation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_wilson_with_independent_matches():
 
 
 def test_shares_that_never_differ():
-    """Every deal shared equally: there is nothing left to chance."""
+    """Every deal is shared equally, so the interval has no width."""
     estimate = mean_share(np.full(50, 0.5))
     assert (estimate.value, estimate.low, estimate.high) == (0.5, 0.5, 0.5)
 
@@ -41,7 +41,7 @@ def test_all_or_nothing_does_not_mean_certainty(all_of_them):
     assert all_of_them in (estimate.low, estimate.high)
 
 
-def test_one_deal_says_nothing_about_the_spread():
+def test_one_deal_has_no_interval():
     assert (mean_share(np.array([0.5])).low, mean_share(np.array([0.5])).high) == (0, 1)
     estimate = ratio_of_sums(np.array([3.0]), np.array([2.0]))
     assert (estimate.value, estimate.low, estimate.high) == (1.5, -math.inf, math.inf)
@@ -58,7 +58,7 @@ def test_a_ratio_with_equal_denominators_is_a_mean():
 @pytest.mark.parametrize("deals", [25, 200])
 @pytest.mark.parametrize("p", [0.5, 0.9])
 def test_coverage_of_the_win_rate(deals, p):
-    """Two seatings of a deal that go together in part: the truth is inside for about 95% of simulated match-ups."""
+    """Partly correlated seatings: intervals cover the truth in about 95% of simulated match-ups."""
     rng = np.random.default_rng(1)
     inside = 0
     for _ in range(2000):
@@ -72,7 +72,7 @@ def test_coverage_of_the_win_rate(deals, p):
 
 @pytest.mark.parametrize("deals", [25, 200])
 def test_coverage_of_points_per_round(deals):
-    """Longer matches with smaller leads, as in the game: numerator and denominator depend on each other."""
+    """Longer matches have smaller leads, so numerator and denominator are correlated."""
     rng = np.random.default_rng(2)
     inside = 0
     for _ in range(2000):
