@@ -1,4 +1,4 @@
-"""Programs of their own as agents: the protocol, the example, and everything that a program can do wrong."""
+"""External programs as agents: the protocol, the example of the docs, and wrong answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "json_lines_agent.py"
 
 
 def program(code: str) -> str:
-    """The command of a program that does this for every line; `position` is what it was told."""
+    """Return the command of a program that runs `code` for every line, with the message in `position`."""
     loop = f"import json, sys, time\nfor line in sys.stdin:\n    position = json.loads(line)\n    {code}"
     return shlex.join([sys.executable, "-u", "-c", loop])
 
@@ -33,8 +33,8 @@ FIRST = "print(json.dumps({'action': position['legal'][0]['action']}))"
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_what_a_program_is_told(num_players):
-    """Plain JSON, what the view has, and nothing that the seat cannot know (R2.2)."""
+def test_the_message_holds_the_view_and_nothing_hidden(num_players):
+    """R2.2."""
     for match in list(undecided(num_players, 1, 2))[:40]:
         view = View.of(match)
         told = json.loads(json.dumps(request(view, 2**64 - 1)))
@@ -59,7 +59,7 @@ def test_what_a_program_is_told(num_players):
 
 
 def test_the_example_of_the_docs():
-    """It takes most points now, which is better than nothing."""
+    """It takes the most points now and beats random play."""
     command = f"exec:{shlex.join([sys.executable, str(EXAMPLE)])}"
     result = evaluate(command, "random", 4, 10, max_rounds=4, start=(0, 0))
     assert result.a == command and result.forfeits == (0, 0)
@@ -68,7 +68,7 @@ def test_the_example_of_the_docs():
     assert len(lines) <= 10
 
 
-def test_it_is_one_agent_like_others():
+def test_it_evaluates_pickles_and_restarts():
     agent = make_agent(f"exec:{program(FIRST)}")
     by_class = evaluate(agent, "greedy", 4, 8, seed=3, max_rounds=2)
     assert (
@@ -105,7 +105,7 @@ def test_wrong_answers(code, capfd):
     assert str(caught.value).startswith(WRONG[code]) and "\n" not in str(caught.value)
 
 
-def test_an_answer_too_many():
+def test_two_answers_to_one_message():
     agent = ProcessAgent(program(f"{FIRST}; {FIRST}"))
     view = View.of(Match(4, 1))
     agent.act(view)
@@ -123,7 +123,7 @@ def test_a_program_that_hangs():
     assert time.monotonic() - began < 20
 
 
-def test_in_an_evaluation_they_are_forfeits():
+def test_errors_forfeit_a_match_in_an_evaluation():
     mostly = "print(json.dumps({'action': position['legal'][0]['action'] if position['round'] < 2 else 120}))"
     result = evaluate(f"exec:{program(mostly)}", "greedy", 2, 4)
     assert result.forfeits == (4, 0) and (result.results.rounds == 2).all()
@@ -139,13 +139,9 @@ def test_in_an_evaluation_they_are_forfeits():
         ("exec: ", "exec: needs a command"),
         ("exec:python 'agent.py", "cannot be split into words"),
         ("exec:timeout=0 python", "timeout must be a positive number of seconds, not 0.0"),
+        ("exec:no-such-program --fast=1", "no-such-program cannot be started: No such file"),
     ],
 )
-def test_commands_that_are_none(spec, message):
+def test_invalid_commands(spec, message):
     with pytest.raises(AgentError, match=message):
-        make_agent(spec)
-
-
-def test_a_program_that_is_not_there():
-    with pytest.raises(AgentError, match="no-such-program cannot be started: No such file"):
-        make_agent("exec:no-such-program --fast=1").choose(View.of(Match(4, 1)), 0)
+        make_agent(spec).choose(View.of(Match(4, 1)), 0)

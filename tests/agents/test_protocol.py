@@ -68,13 +68,10 @@ def test_keys_are_spread_evenly():
     numbers = uniforms(keys)
     assert numbers.min() >= 0 and numbers.max() < 1
     assert_uniform(np.bincount((numbers * 16).astype(int), minlength=16))
-
-
-def test_the_largest_key_stays_below_one():
     assert uniforms(np.array([2**64 - 1], np.uint64))[0] < 1
 
 
-def test_what_is_an_agent():
+def test_agents_and_policies_are_recognised():
     for agent in (First(), Random(), Rng(), OneByOne(Random())):
         assert isinstance(agent, Agent)
     assert is_policy(Random()) and not is_policy(Rng())
@@ -93,7 +90,8 @@ def test_another_rule_does_not_inherit_the_kernel():
     assert Renamed.kernel == Greedy.kernel is not None
 
 
-def test_every_seat_gets_its_own_copy():
+def test_copies_for_seats():
+    """Agents with memory are copied deeply; policies share what they have learned."""
     agent = Rng()
     agent.reset(1)
     first, second = own_copy(agent), own_copy(agent)
@@ -101,9 +99,6 @@ def test_every_seat_gets_its_own_copy():
     state = second.rng.getstate()
     first.act(View.of(Match(4, seed=0)))
     assert second.rng.getstate() == state
-
-
-def test_policies_share_what_they_have_learned():
     policy = First()
     policy.weights = np.zeros(3)
     copy = own_copy(policy)

@@ -1,4 +1,4 @@
-"""Names, arguments in names, paths, and one clear line for everything else."""
+"""Agents by name: names, arguments, paths, and one-line errors."""
 
 from __future__ import annotations
 
@@ -32,20 +32,12 @@ class ForTwo(First):
 HERE = "tests.agents.test_registry"
 
 
-def test_built_in_names():
+def test_names_make_new_agents():
     assert isinstance(make_agent("random"), Random)
     assert isinstance(make_agent("greedy", 3), Greedy)
     assert make_agent("greedy") is not make_agent("greedy")
-
-
-def test_an_agent_is_returned_as_it_is():
-    agent = First()
-    assert make_agent(agent) is agent
-
-
-def test_arguments_in_the_name():
     agent = make_agent(f"{HERE}:Tunable:depth=3,temperature=0.5,book=long,sample=true")
-    assert agent.arguments == (3, 0.5, "long", True)
+    assert agent.arguments == (3, 0.5, "long", True) and make_agent(agent) is agent
 
 
 @pytest.mark.parametrize(
@@ -123,12 +115,12 @@ def test_an_agent_for_another_number_of_players():
 
 
 @pytest.mark.parametrize("thing", [None, 3, First, types.SimpleNamespace(act=len)])
-def test_things_that_are_no_agents(thing):
+def test_objects_without_the_methods_of_an_agent(thing):
     with pytest.raises(AgentError, match=r"is not an agent: it needs the methods reset\(seed\) and act\(view\)"):
         make_agent(thing)
 
 
-def test_the_tables_name_things_that_exist():
+def test_makers_in_the_tables_exist():
     for path, meaning in (*BUILT_IN.values(), *CHECKPOINTS.values()):
         module, _, name = path.partition(":")
         __import__(module)

@@ -1,4 +1,4 @@
-"""A search with a network as its prior; the network is random."""
+"""Search with a random network as its prior."""
 
 from __future__ import annotations
 
@@ -9,22 +9,17 @@ import pytest
 
 from fiveup_env.agents.network.guided_search import GuidedSearch
 from fiveup_env.agents.network.network_agent import NetworkPolicy
-from fiveup_env.agents.protocol import AgentError, keys_of
+from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.agents.search.pimc import Estimator, in_the_race
 from fiveup_env.views.view import View, Views
-from tests.agents.network.test_network_agent import write
+from tests.agents.network.support import batch, write
 from tests.agents.support import collected, reshuffled, undecided
 
 
 @pytest.fixture(scope="module")
 def four(tmp_path_factory):
     return write(tmp_path_factory.mktemp("policies") / "four.safetensors")
-
-
-def batch(games: np.ndarray, seed: int = 0) -> tuple[Views, np.ndarray]:
-    views = Views(games, games["turn"])
-    return views, keys_of(views, np.full(len(games), seed, np.uint64))
 
 
 def choices(seed: int, matches: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What likely tiles could bring on the layout that a placement leaves, against the position after it."""
+"""Features of the outlook, compared with the position after the placement."""
 
 from __future__ import annotations
 
@@ -10,28 +10,16 @@ from fiveup_env.agents.network.placement_features import Placements, num_feature
 from fiveup_env.agents.search.equity import shipped_table
 from fiveup_env.belief.belief_section import beliefs_of
 from fiveup_env.rules.actions import DRAW
-from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.view import Views
+from tests.agents.network.support import points_of
 from tests.agents.support import collected
 from tests.rules.support import PLAYERS, scaled
 
 
-def points_of(layout: Layout, tile: tuple[int, int], to_go: int) -> list[int]:
-    """Display points of laying the tile at each place where it fits (R3.1, R5.2), 0 for an overshoot (R6.1)."""
-    found = []
-    for place in layout.free_places:
-        if place.pip in tile:
-            child = Port(tile, "line_a" if is_double(tile) else half_with(tile, place.pip))
-            join = Join(Port(place.tile, place.port), child)
-            total = Layout((*layout.tiles, tile), (*layout.joins, join)).end_sum
-            found.append(total // 5 if total % 5 == 0 and total // 5 <= to_go else 0)
-    return found
-
-
 def own_chance(table: np.ndarray, to_go: list[int]) -> float:
-    """Chance of relative side 0, whoever opens the next round; 0 or 1 once a side misses nothing."""
+    """Return the chance of relative side 0 with a random opener; 0 or 1 once a side has no points to go."""
     if 0 in to_go:
         return float(to_go[0] == 0)
     sides = len(to_go)
@@ -66,13 +54,13 @@ def test_features_are_those_of_the_position_after(num_players: int) -> None:
         after = match.copy()
         after.play(int(action))
         if after.round_number != match.round_number or after.winner is not None:
-            continue  # what it left was cleared away
+            continue  # the layout was cleared
         sides = match.num_sides
         relative = [(match.turn % sides + k) % sides for k in range(sides)]
         before, to_go = ([61 - m.scores[side] // 5 for side in relative] for m in (match, after))
         last = len(match.hands[match.turn]) == 1
         if last or max(before) > 61:
-            continue  # the domino's points come on top (R7.1), or a debt stands (D3)
+            continue  # settlement points are added (R7.1), or a score is negative (D3)
         now = own_chance(table, to_go)
         for k in range(1, num_players):
             side = k % sides
@@ -104,8 +92,8 @@ def test_features_are_those_of_the_position_after(num_players: int) -> None:
     assert seen > scaled(40, 0.1) and hits > 0
 
 
-def test_a_placement_that_wins_leaves_nothing_to_lose() -> None:
-    """R6.2: it hits the target, and no reply changes the chance any more."""
+def test_replies_change_nothing_after_a_win() -> None:
+    """R6.2: no reply changes the chance to win after an exact hit."""
     match = Match.from_deal([[(2, 3), (0, 0)], [(1, 1), (0, 5)]], [(0, 2), (2, 2)], 0, (300, 295))
     views = Views(match._games, [0])
     outlook = Outlook(beliefs_of(views, "likely"), shipped_table(2))

@@ -1,4 +1,4 @@
-"""What a placement leaves, against the position after it."""
+"""Features of placements, compared with the position after the placement."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pytest
 
 from fiveup_env.agents.network.placement_features import Placements, num_features
 from fiveup_env.rules.actions import ACTION_TILE, DRAW, LAY_DOUBLE, LAY_SPINNER
-from fiveup_env.rules.layout import Join, Layout, Port, half_with, is_double
 from fiveup_env.rules.match import Match
 from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.observation import split
 from fiveup_env.views.view import View, Views
+from tests.agents.network.support import points_of
 from tests.agents.support import collected
 
 AT = {"ends": 0, "open_end": 7, "open_spinner": 14, "counting": 21, "sum_mod_5": 28, "sum": 33, "credit": 34}
@@ -25,7 +25,7 @@ def pairs_of(matches: list[Match]) -> Placements:
 
 
 def raw_points(match: Match, action: int) -> int:
-    """Credit of a placement by the counted ends that it leaves (R5.2), in display points, overshoot or not."""
+    """Return the display points of a placement (R5.2), overshoots included."""
     after = match.copy()
     after.play(action)
     total = after.layout.end_sum
@@ -51,7 +51,7 @@ def test_features_are_those_of_the_position_after(num_players):
         kind = 0 if action < LAY_DOUBLE else 1 if action < LAY_SPINNER else 2
         assert found[-6:-3].tolist() == [kind == k for k in range(3)]
         if after.round_number != match.round_number or after.winner is not None:
-            continue  # what it left was cleared away
+            continue  # the layout was cleared
         seen += 1
         points = raw_points(match, action)
         assert found[AT["overshoot"]] == (points > to_go) and found[AT["exact"]] == (0 < points == to_go)
@@ -74,21 +74,11 @@ def test_features_are_those_of_the_position_after(num_players):
     assert seen > 200
 
 
-def points_on(layout: Layout, tile: tuple[int, int]) -> int:
-    """Most display points of laying the tile anywhere on the layout, -1 if it fits nowhere (R3.1, R5.2)."""
-    best = -1
-    for place in layout.free_places:
-        if place.pip in tile:
-            child = Port(tile, "line_a" if is_double(tile) else half_with(tile, place.pip))
-            join = Join(Port(place.tile, place.port), child)
-            total = Layout((*layout.tiles, tile), (*layout.joins, join)).end_sum
-            best = max(best, total // 5 if total % 5 == 0 else 0)
-    return best
-
-
 def check_points(after: Match, seat: int, found: np.ndarray, num_players: int) -> None:
-    """What tiles could bring on the new layout."""
-    worth = {tile: points_on(after.layout, tile) for tile in TILES if tile not in after.layout.tiles}
+    """Compare the features of own and other tiles with the new layout."""
+    worth = {
+        tile: max(points_of(after.layout, tile, 255), default=-1) for tile in TILES if tile not in after.layout.tiles
+    }
     hand = after.hands[seat]
     to_go = 61 - after.scores[seat % 2 if num_players == 4 else seat] // 5
     best = max((worth[t] for t in hand if worth[t] <= to_go), default=0)

@@ -1,4 +1,4 @@
-"""The policies that come with the package."""
+"""Released policies: files, model cards, names and strength."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def test_every_file_is_named_and_small():
 
 
 @pytest.mark.parametrize("name", RELEASED)
-def test_loads_by_name_and_beats_the_weak(name):
-    """Random play loses nearly always, greedy clearly: 200 deals leave no doubt of either."""
+def test_loads_by_name_and_beats_random_and_greedy(name):
     players = PLAYERS[name]
     agent = load(name)
     assert isinstance(agent, NetworkPolicy) and agent.num_players == players and agent.name == name
@@ -54,7 +53,7 @@ def test_samples_and_searches(name):
 
 
 @pytest.mark.parametrize(("name", "players"), [("duel-v1", 2), ("partnership-v1", 4)])
-def test_as_a_module_of_torch(name, players):
+def test_as_a_torch_module(name, players):
     torch = pytest.importorskip("torch")
     from fiveup_env.agents.network.torch_network import torch_module
 
@@ -74,7 +73,7 @@ def test_as_a_module_of_torch(name, players):
             module(*seen[:2])
 
 
-def test_names_that_are_not_there():
+def test_unknown_names():
     with pytest.raises(AgentError, match=r"there is no released policy 'solo-v1'; there are partnership-v1, trio-v1,"):
         released_file("solo-v1")
     with pytest.raises(AgentError, match=r"did you mean 'duel-v1'"):
