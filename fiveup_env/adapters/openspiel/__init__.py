@@ -6,8 +6,14 @@ Importing this package registers the game; see docs/openspiel.md.
 >>> game = openspiel.load_game(players=2, max_pip=2, hand_size=2, episode="round")
 """
 
-from fiveup_env.adapters.openspiel.openspiel_agents import BotAgent, PolicyAgent, make_bot_agent
-from fiveup_env.adapters.openspiel.openspiel_bots import AgentBot, AgentPolicy, ismcts_bot
+from fiveup_env.adapters.openspiel.openspiel_agents import (
+    AgentBot,
+    AgentPolicy,
+    BotAgent,
+    PolicyAgent,
+    ismcts_bot,
+    make_bot_agent,
+)
 from fiveup_env.adapters.openspiel.openspiel_game import (
     FiveUpGame,
     FiveUpState,
