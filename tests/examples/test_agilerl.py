@@ -1,19 +1,19 @@
-"""The advantages of AgileRL's example are right at the end of an episode, where AgileRL's own are not."""
+"""Advantages of AgileRL's example are correct at the end of an episode, unlike AgileRL's own."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-WHY = "needs AgileRL (pip install 'fiveup-env[agilerl]', in an environment of its own)"
+WHY = "needs AgileRL (pip install 'fiveup-env[agilerl]', in a separate environment)"
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:MakeEvolvable will be deprecated:DeprecationWarning"),  # AgileRL of its own code
-    pytest.mark.filterwarnings("ignore:TensorDict.to_module\\(\\) is replacing:FutureWarning"),  # tensordict in AgileRL
+    pytest.mark.filterwarnings("ignore:MakeEvolvable will be deprecated:DeprecationWarning"),  # raised by AgileRL
+    pytest.mark.filterwarnings("ignore:TensorDict.to_module\\(\\) is replacing:FutureWarning"),  # raised by AgileRL
 ]
 
 
 class Recorded:
-    """An environment that keeps the rewards and ends of what it plays."""
+    """Environment wrapper that records rewards and ends."""
 
     def __init__(self, env) -> None:
         self.env, self.num_envs = env, env.num_envs
@@ -31,7 +31,7 @@ class Recorded:
 
 
 def test_advantages_end_with_the_episode() -> None:
-    """With lambda 1 and a critic that says 0.25 of everything: found by the example, and by hand."""
+    """With lambda 1 and a critic of constant value 0.25, the example agrees with a direct computation."""
     pytest.importorskip("agilerl", reason=WHY)
     from training.examples import agilerl_ppo
     from training.examples._example import Outcome
@@ -49,12 +49,12 @@ def test_advantages_end_with_the_episode() -> None:
     for t in reversed(range(agilerl_ppo.STEPS)):
         ahead = recorded.rewards[t] + np.where(recorded.ended[t], 0.0, ahead)
         expected[t] = ahead - 0.25
-    assert sum(ended.sum() for ended in recorded.ended) >= 8, "so that it is seen"
+    assert sum(ended.sum() for ended in recorded.ended) >= 8, "too few episodes ended"
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
 def test_agilerl_still_needs_it() -> None:
-    """Where this fails, AgileRL has mended its buffer: then the example can use `collect_rollouts` as it stands."""
+    """If this fails, AgileRL's buffer is fixed, and the example can use `collect_rollouts`."""
     pytest.importorskip("agilerl", reason=WHY)
     from agilerl.components.rollout_buffer import RolloutBuffer
     from gymnasium import spaces
@@ -79,4 +79,4 @@ def test_agilerl_still_needs_it() -> None:
             next_obs=nothing[None],
         )
     buffer.compute_returns_and_advantages(last_value=nothing, last_done=np.ones(1))
-    assert buffer.buffer["advantages"].flatten().tolist() == [0, 1, 0, 0], "right would be 1, 1, 0, 0"
+    assert buffer.buffer["advantages"].flatten().tolist() == [0, 1, 0, 0], "correct: 1, 1, 0, 0"

@@ -1,8 +1,7 @@
-"""The example of every learning library runs: losses are finite, nothing illegal is played, all seats get rewards.
+"""Every example runs with finite losses, legal actions, and rewards for all seats.
 
-That nothing illegal is played is seen by its not raising: all environments of the examples refuse illegal actions with
-an exception, and so does the evaluation (`strict`). Libraries that are not installed are skipped by name; that every
-example learns is what `-m slow` (or `python -m training.libraries`, with a table) finds out.
+All environments of the examples, and the evaluation (`strict`), raise on illegal actions. Missing libraries are
+skipped. `-m slow` (or `python -m training.libraries`) checks that the examples learn.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ import pytest
 from training.examples._example import Outcome, seed
 from training.libraries import EXAMPLES, table
 
-# Of the libraries, about themselves or the versions that they like best; each line names who says it.
+# Warnings of the libraries.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning"),
-    pytest.mark.filterwarnings("ignore:Creating \\w+WeightUpdater:DeprecationWarning"),  # TorchRL of its own code
-    pytest.mark.filterwarnings("ignore:MakeEvolvable will be deprecated:DeprecationWarning"),  # AgileRL of its own code
-    pytest.mark.filterwarnings("ignore:TensorDict.to_module\\(\\) is replacing:FutureWarning"),  # tensordict in AgileRL
+    pytest.mark.filterwarnings("ignore:Creating \\w+WeightUpdater:DeprecationWarning"),  # raised by TorchRL
+    pytest.mark.filterwarnings("ignore:MakeEvolvable will be deprecated:DeprecationWarning"),  # raised by AgileRL
+    pytest.mark.filterwarnings("ignore:TensorDict.to_module\\(\\) is replacing:FutureWarning"),  # raised by AgileRL
 ]
 
 
@@ -82,16 +81,16 @@ def test_seeds_are_integers_that_all_libraries_take(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("losses", "rewards", "what"),
-    [([], [1] * 4, "losses"), ([1.0, float("nan")], [1] * 4, "losses"), ([1.0], [1, 0, 1, 1], "some seat")],
+    [([], [1] * 4, "losses"), ([1.0, float("nan")], [1] * 4, "losses"), ([1.0], [1, 0, 1, 1], "a seat received")],
 )
-def test_outcomes_that_are_none(losses: list[float], rewards: list[float], what: str) -> None:
+def test_invalid_outcomes(losses: list[float], rewards: list[float], what: str) -> None:
     outcome = Outcome("torch", losses=losses)
     outcome.note_rewards([0, 1, 2, 3], rewards)
     with pytest.raises(ValueError, match=what):
         outcome.check()
 
 
-def test_the_table_has_a_row_of_each() -> None:
+def test_the_table_has_a_row_per_example() -> None:
     wins = {"value": 0.75, "interval": [0.7, 0.8]}
     found = {"library": "lib", "version": "1.2", "samples": 1000, "seconds": 3, "cpu_seconds": 2}
     text = table({"examples": {"torch_ppo": found | {"wins": {"random": wins, "greedy": wins}}}})

@@ -1,4 +1,4 @@
-"""OpenSpiel's example finds an equilibrium; bad input is one line."""
+"""OpenSpiel's example finds an equilibrium; bad input gives one line."""
 
 from __future__ import annotations
 

@@ -1,18 +1,18 @@
-"""What XuanCe's example makes of a table: every seat at every step, one of them with a choice."""
+"""Environment of XuanCe's example: every seat acts at every step, one of them with a choice."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-WHY = "needs XuanCe (pip install 'fiveup-env[xuance]', in an environment of its own)"
+WHY = "needs XuanCe (pip install 'fiveup-env[xuance]', in a separate environment)"
 
 
 def test_idle_seats_have_one_action_and_rewards_of_their_side() -> None:
     pytest.importorskip("xuance", reason=WHY)
-    from training.examples.xuance_ippo import Table
+    from training.examples.xuance_ippo import FourSeats
 
-    table, rng = Table(5), np.random.default_rng(5)
+    table, rng = FourSeats(5), np.random.default_rng(5)
     gained, over, rounds = dict.fromkeys(table.agents, 0.0), True, 0
     while rounds < 5 or not over:
         if over:
@@ -30,13 +30,13 @@ def test_idle_seats_have_one_action_and_rewards_of_their_side() -> None:
         over = all(terminated.values()) or truncated
         assert over == any(terminated.values()) and not truncated
     assert all(gain > 0 for gain in gained.values())
-    assert all(mask.sum() == 1 for mask in table.avail_actions().values()), "at the end nobody has a choice"
+    assert all(mask.sum() == 1 for mask in table.avail_actions().values()), "a seat has a choice after the end"
 
 
-def test_tables_of_a_seed_are_the_same() -> None:
+def test_matches_of_a_seed_are_the_same() -> None:
     pytest.importorskip("xuance", reason=WHY)
-    from training.examples.xuance_ippo import Table
+    from training.examples.xuance_ippo import FourSeats
 
-    first, again, other = Table(7), Table(7), Table(8)
+    first, again, other = FourSeats(7), FourSeats(7), FourSeats(8)
     dealt = [table.reset()[0]["player_0"].tobytes() for table in (first, again, other)]
     assert dealt[0] == dealt[1] != dealt[2]

@@ -1,12 +1,14 @@
-"""A training run that takes seconds, and what tests look at in it."""
+"""Training runs that take seconds, and comparisons of their results."""
 
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,37 +34,55 @@ TINY: dict[str, Any] = {
 
 
 def write_config(folder: Path, base: dict[str, Any] = TINY, **changes: Any) -> Path:
-    """A tiny config as `tiny.yaml` in a folder, with other values for some keys."""
+    """Write a tiny config with changed keys to `tiny.yaml` in a folder."""
     path = folder / "tiny.yaml"
     path.write_text(yaml.safe_dump(base | changes, sort_keys=False))
     return path
 
 
 def train(config: Path, out: Path, *options: str) -> int:
-    """`fiveup train` in this process; its exit code."""
+    """Run `fiveup train` in this process; returns the exit code."""
     return run(["train", str(config), "--out", str(out), *options])
 
 
 def kill_in_the_middle(config: Path, folder: Path) -> None:
-    """Train in another process, and end it by SIGKILL once there are two checkpoints."""
+    """Train in another process, and kill it by SIGKILL after two checkpoints."""
     command = [sys.executable, "-m", "fiveup_env.cli.app", "train", str(config), "--out", str(folder)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not (folder / PREVIOUS).exists():
-            assert process.poll() is None, "it ended before it could be killed"
+            assert process.poll() is None, "the run ended before the kill"
             time.sleep(0.002)
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def weights(run: Path) -> list[torch.Tensor]:
-    """The weights of the policy that a run ended with."""
-    from sb3_contrib import MaskablePPO
+def same(left: Any, right: Any) -> bool:
+    """Return whether two nested states are equal to the last bit."""
+    if isinstance(left, torch.Tensor):
+        return torch.equal(left, right)
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
+    return left == right
 
-    return list(MaskablePPO.load(run / "policy.zip", device="cpu").policy.state_dict().values())
+
+def metrics_of(run: Path) -> Any:
+    """Return TensorBoard's record of a run."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(run / "tensorboard"))
+    events.Reload()
+    return events
 
 
-def same_weights(left: Path, right: Path) -> bool:
-    """Whether two runs ended with the same policy, to the last bit."""
-    return all(torch.equal(a, b) for a, b in zip(weights(left), weights(right), strict=True))
+def names_of(metrics: Iterable[str]) -> set[str]:
+    """Return the names of metrics as in the tables of the scripts."""
+    return {re.sub(r"share_.*", "share_PHASE", re.sub(r"against_.*", "against_NAME", name)) for name in metrics}
+
+
+def explained_metrics(script: Any) -> set[str]:
+    """Return the names in the table of metrics of a script."""
+    return set(re.findall(r"^\| (\w+/[^|]*?) *\|", script.__doc__, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Checkpoints are whole, or said not to be; the one before is there then."""
+"""Damaged checkpoints are detected, and the previous one is used."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 
 def load(folder) -> tuple[int | None, list[str]]:
-    """Number of the checkpoint that was loaded, and what was said."""
+    """Return the number of the loaded checkpoint, and the warnings."""
     said: list[str] = []
     state = load_checkpoint(folder, said.append)
     return state and state["number"], said

@@ -1,4 +1,4 @@
-"""Configs: what is wrong with one is said in one line, with file, line and key."""
+"""Errors of configs are one line with file, line and key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HEAD = "script: sb3_ppo\ndecisions: 1000\n"
 
 
 def refused(path, text: str) -> str:
-    """What is said about a config, without the name of the file."""
+    """Return the error of a config, without the name of the file."""
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
         read_config(path, Config)
@@ -109,7 +109,7 @@ def test_at_the_command_line(tmp_path, capsys):
     ],
 )
 def test_opponents_that_do_not_exist(tmp_path, changes, message, capsys):
-    """Said at once, and before anything is written."""
+    """The error comes before anything is written."""
     path = write_config(tmp_path, **changes)
     assert run(["train", str(path), "--out", str(tmp_path / "run")]) == 2
     assert message in capsys.readouterr().err

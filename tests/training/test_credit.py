@@ -1,4 +1,4 @@
-"""Credit per side, worked out on paper and against a plain reference."""
+"""Credit per side, against a worked example and a plain reference."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def test_a_match_on_paper():
 
 
 def test_gamma_counts_decisions_of_the_side():
-    """One step of the side's own time per decision, however many others act in between."""
+    """The discount is per decision of the side, for any number of other actions in between."""
     found = credit([0, 1, 1, 0], [0.0, 0.0, 0.0, 1.0], [[0, 0]] * 3 + [[2.0, -2.0]], [0, 0, 0, 1], gamma=0.5)
     # Slot 3: 2 - 1 = 1. Slot 0: 0.5 * 1 - 0 + 0.5 * 1 = 1. Side 1: the loss in slot 3 is slot 2's, undiscounted.
     np.testing.assert_allclose(found.advantage[:, 0], [1.0, -1.0, -2.0, 1.0], atol=1e-6)
 
 
 def test_a_side_may_have_no_decision_in_a_round():
-    """Its rewards of that round belong to nobody, and not to its decision in the round before."""
+    """Rewards of such a round are not credited to the decision in the previous round."""
     found = credit([1, 0, 1], [0.0] * 3, [[0, 0.25], [5.0, -5.0], [0, 1.0]], [1, 1, 1])
     np.testing.assert_allclose(found.advantage[:, 0], [0.25, 5.0, 1.0])
     assert found.judged.all() and (found.open_slot == -1).all()
@@ -81,7 +81,7 @@ def test_opponents_decisions_are_not_learned_from_but_their_rewards_count():
 
 
 def plain(side, decides, value, reward, ended, gamma, gae_lambda):
-    """The same for one match the plain way: every side's decisions of every episode as a list, from the front."""
+    """Reference for one match: a list of decisions per side and episode."""
     advantage, judged = np.zeros(len(side)), np.zeros(len(side), bool)
     for own in range(reward.shape[1]):
         begin = 0
@@ -120,7 +120,7 @@ def test_any_matches_against_the_plain_way(sides, gamma, gae_lambda):
 
 @pytest.mark.parametrize("sides", [2, 3])
 def test_cut_into_rollouts_nothing_is_lost(sides):
-    """With lambda 0 a decision is judged the same whether its next one lies in the same rollout or in the next."""
+    """With lambda 0, an advantage does not depend on whether the next decision is in the same rollout."""
     rng = np.random.default_rng(sides)
     length, count, cut = 60, 20, 25
     side = rng.integers(sides, size=(length, count))

@@ -1,4 +1,4 @@
-"""Learning curves: means over seeds, the picture, and what is said of folders that hold none."""
+"""Learning curves: means over seeds, the plot, and errors."""
 
 from __future__ import annotations
 

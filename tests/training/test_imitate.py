@@ -56,11 +56,11 @@ def test_what_a_shard_holds(tmp_path, num_players):
     assert (shard["codes"] <= upper_bounds(num_players, codes=True)).all()
     assert shard["belief"].shape == (source.shard, num_players, 28) and shard["belief"].dtype == np.uint8
     unseen = shard["belief"].any(1)
-    assert np.abs(shard["belief"].astype(int).sum(1)[unseen] - 255).max() <= num_players  # rounded, a column is a tile
+    assert np.abs(shard["belief"].astype(int).sum(1)[unseen] - 255).max() <= num_players  # rounded; a column is a tile
     assert len(shard["values"]) == len(shard["worlds"]) == counts.sum()
     assert ((shard["values"] >= 0) & (shard["values"] <= 1)).all()
     assert (shard["worlds"] >= 1).all() and (shard["spread"] >= 0).all()
-    # Own hand among the codes, and no more than what can be laid is legal: leads are tiles of the hand.
+    # Legal leads are tiles of the own hand.
     leads = legal[:, :28].any(1)
     assert 0 < leads.sum() < len(legal)
     assert (legal[leads, :28] == shard["codes"][leads, :28]).all()
@@ -142,8 +142,6 @@ def test_labels_are_the_values_of_the_agent():
     assert (values[rows, chosen] == values[rows, best_actions(values, worlds)]).all()
 
 
-# ------------------------------------------------------------------------------------------- the script
-
 TINY = {
     "script": "imitate",
     "players": 4,
@@ -199,14 +197,14 @@ def test_what_a_run_leaves(done):
     (result,) = json.loads((done / "results.json").read_text())
     assert result["b"] == "random" and result["matches"] == 20
     agent = make_agent(done / "policy.safetensors", 4)
-    assert agent.trained["positions"] == 512 + 256  # a shard of either stage is for measuring
+    assert agent.trained["positions"] == 512 + 256  # one shard per stage is for measuring
     assert agent.trained["config"]["network"] == TINY["network"]
     first, last = (load_weights(done / name) for name in ("stage-1/network.safetensors", "policy.safetensors"))
     assert (first.placements, first.belief, last.placements, last.belief) == (8, True, 4, False)
 
 
 def test_it_learns_what_the_targets_say(tmp_path):
-    """On positions that it has seen often the network agrees with the teacher."""
+    """On positions seen often, the network agrees with the teacher."""
     from fiveup_env.agents.network.torch_network import PolicyNetwork
     from training._labels import Learning, learn
 
@@ -222,7 +220,7 @@ def test_it_learns_what_the_targets_say(tmp_path):
 
 
 def test_resumed_after_a_kill(done, tmp_path):
-    """What a kill leaves: some shards, no network of the second stage; the end is the same to the last bit."""
+    """Resumed with some shards and no network of the second stage, the run ends with the same bits."""
     import shutil
 
     folder = tmp_path / "run"
@@ -249,7 +247,7 @@ def test_resumed_after_a_kill(done, tmp_path):
     ],
 )
 def test_configs_that_cannot_work(tmp_path, changes, message, capsys):
-    """Said at once, and before anything is written."""
+    """The error comes before anything is written."""
     assert run(["train", str(write_config(tmp_path, **changes)), "--out", str(tmp_path / "run")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "run").exists()

@@ -1,9 +1,8 @@
-"""Self-play with RLlib: what a run leaves, resumed to the same bits, nodes that die; needs the extra `ray`."""
+"""Self-play with RLlib: files, resumed runs, dying nodes; needs the extra `ray`."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from fiveup_env.cli.app import run_fiveup as run
 from fiveup_env.system.ray_cluster import OBJECT_STORE
 from tests.clusters import WARNINGS, embedded, two_nodes
 from tests.training import support
-from tests.training.support import train
+from tests.training.support import explained_metrics, metrics_of, names_of, same, train
 
 TINY: dict[str, Any] = {
     "script": "rllib_selfplay",
@@ -57,7 +56,7 @@ def config(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(ray, config) -> Path:
-    """The folder of a run that was never stopped."""
+    """Folder of an uninterrupted run."""
     folder = config.parent / "done"
     assert train(config, folder) == 0
     return folder
@@ -78,21 +77,16 @@ def test_what_a_run_leaves(done):
 
 
 def test_every_metric_is_explained_and_finite(done):
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
     from training import rllib_selfplay
 
-    events = EventAccumulator(str(done / "tensorboard"))
-    events.Reload()
+    events = metrics_of(done)
     tags = events.Tags()["scalars"]
     assert all(np.isfinite([event.value for event in events.Scalars(tag)]).all() for tag in tags)
-    shown = {re.sub(r"share_.*", "share_PHASE", re.sub(r"against_.*", "against_NAME", tag)) for tag in tags}
-    assert shown == set(re.findall(r"^\| (\w+/[^|]*?) *\|", rllib_selfplay.__doc__, re.MULTILINE))
+    assert names_of(tags) == explained_metrics(rllib_selfplay)
 
 
 def test_it_is_stopped_and_resumed_to_the_same_bits(done, config, monkeypatch):
-    """Stopped between two iterations; matches, open decisions, league and optimiser go on as they were."""
-    from tests.training.test_selfplay_ppo import same
+    """Stopped between two iterations; matches, open decisions, league and optimiser continue unchanged."""
     from training import rllib_selfplay
     from training._checkpoint import load_checkpoint
 
@@ -115,7 +109,7 @@ def test_it_is_stopped_and_resumed_to_the_same_bits(done, config, monkeypatch):
 
 
 def test_nothing_is_lost_on_the_way_to_the_learner(done):
-    """Observations as codes and masks as bits come back as they were, in the order that was asked for."""
+    """Packing is lossless, and unpacking follows the given order."""
     from fiveup_env.views.observation import units
     from training._mix import SELF, Mix
     from training._rllib_team import packed, unpacked
@@ -168,7 +162,7 @@ def test_what_cannot_be_is_one_line(changes, message, ray, tmp_path, capsys):
 
 
 def test_other_games(ray, tmp_path):
-    """Two and three players, a small variant, a learner that is a process of its own."""
+    """Two and three players, a small variant, a learner in a separate process."""
     from training._network import load_weights
 
     for number, changes in enumerate(
@@ -183,12 +177,9 @@ def test_other_games(ray, tmp_path):
         assert load_weights(folder / "policy.safetensors").num_players == changes["players"]
 
 
-# ----------------------------------------------------------------------------------------------- nodes, learning
-
-
 @pytest.mark.slow
-def test_a_node_dies_in_the_middle_and_training_goes_on(tmp_path, monkeypatch, capsys):
-    """Two nodes of two CPUs, three env runners; the second node goes in the third iteration, and another one comes."""
+def test_training_continues_when_a_node_dies(tmp_path, monkeypatch, capsys):
+    """Two nodes of two CPUs, three env runners; the second node dies in the third iteration, and another joins."""
     pytest.importorskip("tensorboard")
     from training import rllib_selfplay
 
@@ -211,9 +202,9 @@ def test_a_node_dies_in_the_middle_and_training_goes_on(tmp_path, monkeypatch, c
     with capsys.disabled():
         print(f"env runners that took part, by iteration: {runners}")
     assert runners[:3] == [3, 3, 3]
-    assert min(runners[3:]) in (1, 2) and len(runners) > 10, "it went on with those that were left"
+    assert min(runners[3:]) in (1, 2) and len(runners) > 10, "the run did not continue with the live runners"
     assert f"{min(runners)} of 3 env runners live" in capsys.readouterr().err
-    assert runners[-1] == 3, "and with all of them again when there was a node for them"
+    assert runners[-1] == 3, "the runner was not restarted"
     assert len(json.loads((tmp_path / "run" / "curve.json").read_text())) > 10
 
 

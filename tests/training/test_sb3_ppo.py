@@ -1,4 +1,4 @@
-"""A run from end to end, stopped at any moment and resumed, repeated, and refused where it would overwrite."""
+"""SB3 runs: files, killed, resumed and repeated runs, and folders that cannot be used."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
+from sb3_contrib import MaskablePPO
 
 from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
 from fiveup_env.agents.protocol import keys_of
 from fiveup_env.agents.registry import make_agent
 from fiveup_env.views.view import Views
 from tests.agents.support import collected
-from tests.training.support import TINY, kill_in_the_middle, same_weights, train, write_config
+from tests.training.support import TINY, kill_in_the_middle, metrics_of, same, train, write_config
 from training._checkpoint import DAMAGED, LATEST, PREVIOUS, load_checkpoint
 from training._opponents import Snapshot
 
 ROOT = Path(__file__).parents[2]
+
+
+def same_weights(left: Path, right: Path) -> bool:
+    """Return whether two runs ended with the same policy, to the last bit."""
+    mine, other = (MaskablePPO.load(run / "policy.zip", device="cpu").policy.state_dict() for run in (left, right))
+    return same(mine, other)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +36,7 @@ def config(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(config) -> Path:
-    """The folder of a run that was never stopped."""
+    """Folder of an uninterrupted run."""
     folder = config.parent / "done"
     assert train(config, folder) == 0
     return folder
@@ -37,7 +44,7 @@ def done(config) -> Path:
 
 @pytest.fixture
 def copy(done, tmp_path) -> Path:
-    """A copy of that run."""
+    """Copy of that run."""
     folder = tmp_path / "copy"
     folder.mkdir()
     for path in done.iterdir():
@@ -55,10 +62,7 @@ def test_what_a_run_leaves(done):
 
 
 def test_what_tensorboard_shows(done):
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(done / "tensorboard"))
-    events.Reload()
+    events = metrics_of(done)
     tags = set(events.Tags()["scalars"])
     assert tags >= {
         "train/entropy_loss",
@@ -79,11 +83,11 @@ def test_the_table_is_printed(config, tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out.count("│ win rate ") == printed.out.count("│ points per deal ") == 2
     for line in ("compiling the game", "learning from ", " decisions, ", "evaluating against "):
-        assert line in printed.err  # where there is no terminal to show a bar on
+        assert line in printed.err  # without a terminal there are lines instead of a bar
 
 
 def test_the_policy_is_an_agent_that_plays_by_the_rules(done):
-    """R3: whatever it was trained to, it takes legal actions only."""
+    """R3: a trained policy takes legal actions only."""
     games = collected(4, seed=3)
     views = Views(games, games["turn"])
     keys = keys_of(views, views.seats.astype("u8"))
@@ -93,12 +97,10 @@ def test_the_policy_is_an_agent_that_plays_by_the_rules(done):
 
 
 def test_a_snapshot_plays_as_the_policy_does(done):
-    """Its short cut around SB3's distribution gives the same probabilities, whatever illegal actions look like."""
-    from sb3_contrib import MaskablePPO
-
+    """A snapshot's fast probabilities equal SB3's, for any logits of illegal actions."""
     policy = MaskablePPO.load(done / "policy.zip", device="cpu").policy
     policy.action_net.bias.data[:28] += 500.0  # leads, mostly illegal
-    frozen = Snapshot(policy, "frozen", policy.state_dict())
+    frozen = Snapshot(policy, 0, policy.state_dict())
     games = collected(4, seed=4)
     observation, masks = Views(games, games["turn"]).observe()
     expected = MaskablePPOPolicy(policy)._probabilities(observation, masks) * masks
@@ -113,7 +115,7 @@ def test_the_seed_decides_the_run(config, done, tmp_path):
     assert same_weights(tmp_path / "same", done)
     assert train(config, tmp_path / "other", "--seed", "1") == 0
     assert not same_weights(tmp_path / "other", done)
-    # A resumed run keeps the seed it was started with.
+    # A resumed run keeps its seed.
     assert train(config, tmp_path / "other", "--resume") == 0
 
 
@@ -124,7 +126,7 @@ def test_other_games_and_returns(changes, tmp_path):
 
 
 def test_policies_among_the_opponents(done, tmp_path):
-    """A policy file is an opponent like any other, also after a run is resumed."""
+    """A policy file can be an opponent, also in a resumed run."""
     policy = str(done / "policy.zip")
     opponents = {policy: 1, "snapshots": 1}
     config = write_config(tmp_path, opponents=opponents)
@@ -136,7 +138,7 @@ def test_policies_among_the_opponents(done, tmp_path):
 
 
 def test_killed_and_resumed(config, done, tmp_path):
-    """SIGKILL in the middle: the resumed run ends with the same bits."""
+    """After SIGKILL the resumed run ends with the same bits."""
     folder = tmp_path / "killed"
     kill_in_the_middle(config, folder)
     assert not (folder / "policy.zip").exists()
@@ -153,7 +155,7 @@ def test_killed_before_the_first_checkpoint(config, done, tmp_path, capsys):
 
 
 def test_resumed_from_a_damaged_checkpoint(config, done, copy, capsys):
-    """It goes on from the one before, and ends the same."""
+    """The run continues from the previous checkpoint and ends with the same bits."""
     content = (copy / LATEST).read_bytes()
     (copy / LATEST).write_bytes(content[: len(content) // 2])
     (copy / "policy.zip").unlink()
@@ -200,22 +202,17 @@ def test_a_run_is_never_overwritten(changes, options, message, copy, tmp_path, c
     assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
 
 
-def test_nothing_to_resume(config, tmp_path, capsys):
-    assert train(config, tmp_path / "none", "--resume") == 2
-    said = capsys.readouterr().err
-    assert said == f"fiveup: there is no run in {tmp_path / 'none'} to resume: leave out --resume to start one\n"
-
-
-def test_a_folder_of_other_things(config, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("out", "options", "message"),
+    [
+        ("none", ["--resume"], "there is no run in {} to resume: leave out --resume to start one"),
+        ("", ["--resume"], "{} is not the folder of a run: it has no config.yaml"),
+        ("notes.txt", [], "{} is not a folder"),
+        ("notes.txt/run", [], "{} cannot be written to: "),
+    ],
+)
+def test_folders_that_cannot_be_used(out, options, message, config, tmp_path, capsys):
     (tmp_path / "notes.txt").write_text("mine")
-    assert train(config, tmp_path, "--resume") == 2
-    assert capsys.readouterr().err == f"fiveup: {tmp_path} is not the folder of a run: it has no config.yaml\n"
+    assert train(config, tmp_path / out, *options) == 2
+    assert message.format(tmp_path / out) in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
-
-def test_a_folder_that_is_a_file(config, tmp_path, capsys):
-    (tmp_path / "file").write_text("")
-    assert train(config, tmp_path / "file") == 2
-    assert capsys.readouterr().err == f"fiveup: {tmp_path / 'file'} is not a folder\n"
-    assert train(config, tmp_path / "file" / "run") == 2
-    assert "cannot be written to" in capsys.readouterr().err

@@ -1,9 +1,8 @@
-"""Self-play from end to end: what a run leaves, killed and resumed to the same bits, every option used once."""
+"""Self-play runs: files, killed and resumed runs, and every option."""
 
 from __future__ import annotations
 
 import json
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import torch
 
 from fiveup_env.agents.network.weights_file import released_file
 from tests.training import support
-from tests.training.support import kill_in_the_middle, train
+from tests.training.support import explained_metrics, kill_in_the_middle, metrics_of, names_of, same, train
 from training import _selfplay_loop, selfplay_ppo
 from training._checkpoint import LATEST, PREVIOUS, load_checkpoint
 from training._network import load_weights
@@ -40,23 +39,13 @@ write_config = partial(support.write_config, base=TINY)
 
 
 def same_end(left: Path, right: Path) -> bool:
-    """Whether two runs ended in the same state, to the last bit: weights, optimiser, random states, matches, pool."""
+    """Return whether two runs ended in the same state, to the last bit."""
     mine, other = (load_checkpoint(folder, print) for folder in (left, right))
     for state in (mine, other):
         del state["progress"]["seconds"]
         for entry in state["curve"]:
             del entry["seconds"]
     return same(mine, other)
-
-
-def same(left: Any, right: Any) -> bool:
-    if isinstance(left, torch.Tensor):
-        return torch.equal(left, right)
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right, strict=True))
-    return left == right
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +55,7 @@ def config(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def done(config) -> Path:
-    """The folder of a run that was never stopped."""
+    """Folder of an uninterrupted run."""
     folder = config.parent / "done"
     assert train(config, folder) == 0
     return folder
@@ -85,17 +74,9 @@ def test_what_a_run_leaves(done):
 
 
 def test_every_metric_is_explained(done):
-    """What TensorBoard shows stands in the script's table, and there is nothing else in it."""
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
-    events = EventAccumulator(str(done / "tensorboard"))
-    events.Reload()
-    shown = {re.sub(r"against_.*", "against_NAME", tag) for tag in events.Tags()["scalars"]}
-    shown = {re.sub(r"share_.*", "share_PHASE", tag) for tag in shown}
-    rows = re.findall(r"^\| (\w+/[^|]*?) *\|", selfplay_ppo.__doc__, re.MULTILINE)
-    explained = {name for row in rows for name in row.split(", ")}
+    """The metrics in TensorBoard are those in the script's table."""
     optional = {"policy/teacher_kl", "value/public_loss", "schedule/teacher_weight"}
-    assert shown == explained - optional
+    assert names_of(metrics_of(done).Tags()["scalars"]) == explained_metrics(selfplay_ppo) - optional
 
 
 @pytest.mark.parametrize(
@@ -123,7 +104,7 @@ def test_other_games_and_options(changes, tmp_path):
 
 
 def test_from_a_network_with_a_teacher(done, tmp_path):
-    """Values alone are learned at first; with a heavy teacher the policy stays where it began."""
+    """The warm-up trains values only; with a high teacher weight the policy stays near its start."""
     start = str(done / "policy.safetensors")
     options = {"network": {"start_from": start, "privileged_critic": True}, "teacher": {"weight": 100.0}}
     warm = write_config(tmp_path, **options, ppo=TINY["ppo"] | {"value_warmup": 10**6})
@@ -157,11 +138,11 @@ def test_the_seed_decides_the_run(config, done, tmp_path):
     "options", [{"network": {"belief": True}}, {"network": {"width": 8, "privileged_critic": True}, "reward": "table"}]
 )
 def test_stopped_and_resumed(options, tmp_path):
-    """Two parts end as the whole, with everything that a checkpoint holds."""
+    """A run in two parts ends with the same checkpoint as an uninterrupted one."""
     whole = write_config(tmp_path, **options)
     assert train(whole, tmp_path / "whole") == 0
     state = load_checkpoint(tmp_path / "whole", print)
-    # The schedules go by the number of decisions asked for, so the run is stopped from outside.
+    # The schedules depend on `decisions`, so the run is stopped from outside.
     stopped = tmp_path / "parts"
     with pytest.MonkeyPatch.context() as patch:
         original = _selfplay_loop.save_checkpoint
@@ -179,7 +160,7 @@ def test_stopped_and_resumed(options, tmp_path):
 
 
 def test_killed_and_resumed(config, done, tmp_path):
-    """SIGKILL in the middle: the resumed run ends with the same bits."""
+    """After SIGKILL the resumed run ends with the same bits."""
     folder = tmp_path / "killed"
     kill_in_the_middle(config, folder)
     assert not (folder / "results.json").exists()

@@ -1,4 +1,4 @@
-"""Rewards by the match-equity table, recomputed from the matches themselves."""
+"""Rewards by the match-equity table, recomputed from the matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from training._standing import TABLE, Standing, chances_by_opener
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_the_table_by_side_is_the_shipped_one(num_players):
-    """Its index is what `agents.search.equity` says: points of the opener's side first, sides counted from it."""
+    """The index is that of `agents.search.equity`: points of the opener's side first, then clockwise."""
     sides, flat = Variant(num_players).num_sides, shipped_table(num_players)
     chances, rng = chances_by_opener(num_players), np.random.default_rng(0)
     for _ in range(200):
@@ -32,7 +32,7 @@ def test_the_table_by_side_is_the_shipped_one(num_players):
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_a_round_adds_up_to_the_change_of_the_chance(num_players):
-    """From the mean over openers at the round's first decision to the real opener's at its end, or to 0 or 1 (R6.2)."""
+    """From the mean over openers at the first decision to the actual opener at the end, or to 0 or 1 (R6.2)."""
     env = SelfPlayVectorEnv(
         32, num_players=num_players, episode="round", continue_match=True, draws="auto", skip_single=True, reward="win"
     )
@@ -80,8 +80,8 @@ def test_other_schemes_are_the_envs_own():
 
 @pytest.mark.parametrize("scheme", ["equity", "points", TABLE])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_the_outlook_is_what_greedy_play_then_brings(scheme, num_players):
-    """Playing the rounds out with the greedy agent gives the rewards that were foretold."""
+def test_the_outlook_is_the_result_of_greedy_play(scheme, num_players):
+    """Rounds played out by the greedy agent give the predicted rewards."""
     env = SelfPlayVectorEnv(
         32,
         num_players=num_players,
@@ -98,7 +98,7 @@ def test_the_outlook_is_what_greedy_play_then_brings(scheme, num_players):
         step = env.step(player())
         standing.after(step)
     side = step.side.astype(int)
-    foretold = standing.outlook(side)
+    predicted = standing.outlook(side)
     gained, going = np.zeros((32, sides)), np.ones(32, bool)
     while going.any():
         actions = np.zeros(32, np.int64)
@@ -107,5 +107,5 @@ def test_the_outlook_is_what_greedy_play_then_brings(scheme, num_players):
         gained[going] += standing.after(step)[going]
         going &= ~step.terminated
     for k in range(sides):
-        np.testing.assert_allclose(foretold[:, k], gained[np.arange(32), (side + k) % sides], atol=1e-4)
-    assert np.abs(foretold).max() > 0.1
+        np.testing.assert_allclose(predicted[:, k], gained[np.arange(32), (side + k) % sides], atol=1e-4)
+    assert np.abs(predicted).max() > 0.1

@@ -1,7 +1,7 @@
-"""PPO against exhaustive search: two players, the double-two set, three tiles each, so every hand follows from the own.
+"""PPO against exhaustive search: two players, the double-two set, three tiles each, so the hands determine each other.
 
-There are 20 deals and two openers. Self-play must end with a policy that in every one of them is sure of the value of
-perfect play, whoever opens: its opponent answers as well as is possible (R5 to R8 decide what that brings).
+There are 20 deals and two openers. The policy of self-play must reach the value of perfect play in all of them, on both
+sides, against a perfect opponent (R5 to R8).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def all_deals() -> list[Match]:
 
 
 def sure_lead(match: Match, me: int, choose: Callable[[Match], int] | None = None) -> int:
-    """Raw points of lead that side `me` is sure of at the end of the round, by `choose` or by perfect play."""
+    """Return the guaranteed lead of side `me` at the end of the round in raw points, by `choose` or by perfect play."""
     if match.round_number > 1:
         return match.scores[me] - match.scores[1 - me]
     mine, actions = match.turn == me, match.legal_actions()
@@ -58,7 +58,7 @@ def sure_lead(match: Match, me: int, choose: Callable[[Match], int] | None = Non
 def test_it_reaches_the_value_of_exhaustive_search():
     deals = all_deals()
     best = [sure_lead(match, match.turn) for match in deals]
-    assert len(best) == 40 and sum(best) == 70  # it is worth 1.75 raw points to open
+    assert len(best) == 40 and sum(best) == 70  # the opening has a value of 1.75 raw points
     for match, value in zip(deals[::7], best[::7], strict=True):
         assert max(double_dummy(match, equity=False).values) == value
     run = Run(Config.model_validate(CONFIG))
@@ -66,7 +66,7 @@ def test_it_reaches_the_value_of_exhaustive_search():
     policy = TorchPolicy(run.learner.network)
 
     def lost() -> int:
-        """Raw points that the policy gives away, in all deals, as opener and as the other side."""
+        """Return the raw points that the policy loses in all deals, as opener and as the other side."""
         total = 0
         for match, value in zip(deals, best, strict=True):
             for me, perfect in ((match.turn, value), (1 - match.turn, -value)):
