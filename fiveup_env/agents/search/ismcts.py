@@ -39,7 +39,7 @@ from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import count_legal, nth_legal, play
 
 CHUNK = 64  # iterations between two looks at the clock
-MOST_TIMED = 1 << 17  # iterations with nodes of their own if the budget is a time; later ones grow no node
+MOST_TIMED = 1 << 17  # iterations that may add a node if the budget is a time
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Search agents: legal, independent of hidden information, reproducible from the key, and stronger than greedy."""
+"""Built-in policies: legal, independent of hidden information, reproducible from the key; searches beat greedy."""
 
 from __future__ import annotations
 
@@ -21,11 +21,14 @@ from tests.agents.support import collected, undecided
 from tests.rules.support import scaled
 
 PLAYERS = [2, 3, 4]
-SEARCHERS = [
+SPECS = [
     "pimc:worlds=24",
     "pimc:worlds=24,equity=false,endgame=6,inference=1,prior=0,near=0",
     "pimc:worlds=16,playout=random,near=1",
     "ismcts:iterations=100",
+    "random",
+    "greedy",
+    "heuristic",
 ]
 
 
@@ -36,7 +39,7 @@ def batch(num_players: int, seed: int, most: int) -> Views:
     return Views(games, games["turn"].astype(np.int64))
 
 
-@pytest.mark.parametrize("spec", SEARCHERS)
+@pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_legal_repeatable_and_the_same_alone_or_in_a_batch(spec, num_players):
     agent, views = make_agent(spec), batch(num_players, 3, scaled(60, 0.1))
@@ -52,7 +55,7 @@ def test_legal_repeatable_and_the_same_alone_or_in_a_batch(spec, num_players):
         assert agent.choose(views[i], int(keys[i])) == actions[i]
 
 
-@pytest.mark.parametrize("spec", SEARCHERS)
+@pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_equal_views_give_equal_actions(spec, num_players):
     """All hidden information is resampled (R2.2, D6): hands, boneyard, past draws, later deals."""
