@@ -112,7 +112,7 @@ def changed_metadata(path, **changes):
         (lambda path: safetensors_torch.save_file({"a": torch.zeros(1)}, path), "no network of this game"),
         (lambda path: changed_metadata(path, format=2), "format 2; this version reads 1"),
         (lambda path: changed_metadata(path, observation_size=7), "observations of 7 values"),
-        (lambda path: changed_metadata(path, width=32), "has shape .* and should have"),
+        (lambda path: changed_metadata(path, width=32), "has shape .* expected"),
         (lambda path: changed_metadata(path, num_players=9), "for 9 players"),
     ],
 )
