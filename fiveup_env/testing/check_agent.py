@@ -188,12 +188,16 @@ class _Examination:
             raise Broken(f"act_many gives {many.dtype} {list(many.shape)}; right is one integer a row [{len(views)}]")
         for decision, action in zip(decisions, many, strict=True):
             _legal(int(action), decision.match, decision.seat)
-        order = np.random.default_rng(0).permutation(len(views))
-        part = order[: max(1, len(order) // 2)]
+        part = np.random.default_rng(0).permutation(len(views))[: max(1, len(views) // 2)]
         some = np.asarray(policy.act_many(Views(games[part], seats[part]), keys[part]))
-        _compare_rows(many[part], some, [decisions[i] for i in part], "in a batch of other rows")
         alone = [policy.choose(views[i], int(keys[i])) for i in range(len(views))]
-        _compare_rows(many, alone, decisions, "asked alone by choose")
+        answers = [(int(i), other, "in a batch of other rows") for i, other in zip(part, some, strict=True)]
+        answers += [(i, other, "asked alone by choose") for i, other in enumerate(alone)]
+        for i, other, how in answers:
+            if int(many[i]) != int(other):
+                where = position_of(decisions[i].match, decisions[i].seat)
+                text = f"{_named(int(many[i]))} in the batch, {_named(int(other))} {how}"
+                raise Broken(f"the same view and key, two answers: {text} ({where})")
         begun = time.perf_counter()
         policy.act_many(views, keys)
         took = time.perf_counter() - begun
@@ -225,14 +229,6 @@ def _legal(answer: Any, match: Match, seat: int) -> int:
         legal = ", ".join(map(_named, match.legal_actions()[:6]))
         raise Broken(f"it answers {_named(action)}, which is not legal; legal: {legal} ({where})")
     return action
-
-
-def _compare_rows(many: Any, others: Any, decisions: Sequence[Decision], how: str) -> None:
-    for decision, left, right in zip(decisions, many, others, strict=True):
-        if int(left) != int(right):
-            where = position_of(decision.match, decision.seat)
-            answers = f"{_named(int(left))} in the batch, {_named(int(right))} {how}"
-            raise Broken(f"the same view and key, two answers: {answers} ({where})")
 
 
 def _named(action: int) -> str:

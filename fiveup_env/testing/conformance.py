@@ -135,9 +135,23 @@ def difference(left: Any, right: Any, where: str = "") -> str | None:
             return f"{where} has {len(left)} and {len(right)} entries"
         return _first(difference(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(left, right, strict=True)))
     if isinstance(left, np.ndarray) and isinstance(right, np.ndarray):
-        return None if _same_array(left, right) else f"{where or 'the array'} differs{_first_index(left, right)}"
-    same = type(left) is type(right) and (left is right or bool(left == right) or _both_nan(left, right))
+        return _array_difference(left, right, where or "the array")
+    both_nan = isinstance(left, float) and left != left and right != right
+    same = type(left) is type(right) and (left is right or bool(left == right) or both_nan)
     return None if same else f"{where or 'the value'} is {left!r} and {right!r}"
+
+
+def _array_difference(left: np.ndarray, right: np.ndarray, where: str) -> str | None:
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return f"{where} differs ({left.dtype} {list(left.shape)} and {right.dtype} {list(right.shape)})"
+    if left.dtype == object:
+        return difference(left.tolist(), right.tolist(), where)
+    if left.tobytes() == right.tobytes():
+        return None
+    if not (left != right).any():
+        return f"{where} differs in the sign of a zero, or in padding"
+    at = tuple(int(i) for i in np.argwhere(left != right)[0])
+    return f"{where} differs at index {at[0] if len(at) == 1 else at}: {left[at]!r} and {right[at]!r}"
 
 
 def check_same(left: Any, right: Any, why: str, where: str) -> None:
@@ -149,25 +163,6 @@ def check_same(left: Any, right: Any, why: str, where: str) -> None:
 
 def _first(found: Iterator[str | None]) -> str | None:
     return next((text for text in found if text is not None), None)
-
-
-def _both_nan(left: Any, right: Any) -> bool:
-    return isinstance(left, float) and left != left and right != right
-
-
-def _same_array(left: np.ndarray, right: np.ndarray) -> bool:
-    if left.dtype != right.dtype or left.shape != right.shape:
-        return False
-    if left.dtype == object:
-        return difference(left.tolist(), right.tolist()) is None
-    return left.tobytes() == right.tobytes()
-
-
-def _first_index(left: np.ndarray, right: np.ndarray) -> str:
-    if left.dtype != right.dtype or left.shape != right.shape:
-        return f" ({left.dtype} {list(left.shape)} and {right.dtype} {list(right.shape)})"
-    at = tuple(int(i) for i in np.argwhere(left != right)[0]) if (left != right).any() else ()
-    return f" at index {at[0] if len(at) == 1 else at}: {left[at]!r} and {right[at]!r}" if at else ""
 
 
 @contextlib.contextmanager

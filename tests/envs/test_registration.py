@@ -45,12 +45,8 @@ def test_single_envs_in_gymnasiums_vector_env() -> None:
 def test_make_vec_gives_the_native_vector_env() -> None:
     envs = gymnasium.make_vec(ENV_ID, num_envs=3, num_players=2, opponents="greedy")
     assert isinstance(envs.unwrapped, FiveUpVectorEnv) and envs.spec is not None and envs.spec.id == ENV_ID
-    observations, infos = envs.reset(seed=[1, 2, 3])
+    observations, _ = envs.reset(seed=[1, 2, 3])
     assert observations["action_mask"].shape == (3, 121)
-    for i, seed in enumerate((1, 2, 3)):
-        _, info = FiveUpEnv(2, opponents="greedy").reset(seed=seed)
-        assert np.array_equal(info["action_mask"], observations["action_mask"][i])
-        assert info["seat"] == infos["seat"][i]
 
 
 @pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="PettingZoo has no registry before 1.27")

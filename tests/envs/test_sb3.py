@@ -128,15 +128,21 @@ def test_attributes_and_wrappers(env: FiveUpSB3VecEnv) -> None:
     env.close()
 
 
+def learns(model: MaskablePPO, steps: int) -> None:
+    """Train, and check that the parameters have changed and that SB3 got `is_success`."""
+    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
+    model.learn(steps)
+    assert model.num_timesteps == steps and model.ep_info_buffer and model.ep_success_buffer
+    after = list(model.policy.parameters())
+    assert all(bool(parameter.isfinite().all()) for parameter in after)
+    assert any(not torch.equal(old, new) for old, new in zip(before, after, strict=True))
+
+
 @pytest.mark.parametrize(("policy", "given"), [("MlpPolicy", {}), ("MultiInputPolicy", TINY_BELIEF)])
-def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action(policy: str, given: dict[str, Any]) -> None:
+def test_maskable_ppo_learns_and_never_plays_an_illegal_action(policy: str, given: dict[str, Any]) -> None:
     env = FiveUpSB3VecEnv(16, seed=0, **SHORT, **given)
     model = MaskablePPO(policy, env, n_steps=16, batch_size=128, n_epochs=1, seed=0, device="cpu")
-    before = [parameter.detach().clone() for parameter in model.policy.parameters()]
-    model.learn(16 * 16 * 3)
-    assert model.num_timesteps == 768
-    assert any(not torch.equal(old, new) for old, new in zip(before, model.policy.parameters(), strict=True))
-    assert model.ep_info_buffer and model.ep_success_buffer
+    learns(model, 16 * 16 * 3)
     observation = env.reset()
     for _ in range(50):
         actions, _ = model.predict(observation, action_masks=get_action_masks(env))
@@ -151,15 +157,10 @@ def test_maskable_ppo_learns_on_it_and_never_plays_an_illegal_action(policy: str
     ],
     ids=["terminated", "truncated"],
 )
-def test_maskable_ppo_trains_on_single_environments(kwargs: dict[str, Any]) -> None:
+def test_maskable_ppo_learns_on_single_environments(kwargs: dict[str, Any]) -> None:
     envs = make_vec_env(FiveUpEnv, n_envs=2, seed=0, env_kwargs={**kwargs, "illegal_action": "raise"})
     model = MaskablePPO("MultiInputPolicy", envs, n_steps=64, batch_size=64, n_epochs=1, seed=0, device="cpu")
-    before = [value.clone() for value in model.policy.parameters()]
-    model.learn(256)
-    after = list(model.policy.parameters())
-    assert all(bool(value.isfinite().all()) for value in after)
-    assert any(bool((one != two).any()) for one, two in zip(before, after, strict=True))
-    assert model.ep_success_buffer  # `is_success` reached SB3
+    learns(model, 256)
     returns, lengths = evaluate_policy(model, envs, n_eval_episodes=4, return_episode_rewards=True)
     assert len(returns) == len(lengths) == 4 and np.isfinite(returns).all()
 

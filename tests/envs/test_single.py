@@ -42,7 +42,7 @@ HIT_AT_ONCE = {"hands": [[(0, 0), (0, 1)], [(1, 4), (6, 6)]], "boneyard": [(2, 3
 
 
 def replay(match: Match, info: dict[str, Any]) -> tuple[Event, ...]:
-    """Play what an info tells; returns the scoring events."""
+    """Play the actions of an info; return the scoring events."""
     events: tuple[Event, ...] = ()
     for seat, action in info["actions"]:
         assert seat == match.turn
@@ -84,8 +84,8 @@ def test_a_match_replays_what_happened(kwargs: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("draws", ["explicit", "auto"])
 @pytest.mark.parametrize("reward", ["win", "points"])
-def test_a_round_is_an_episode_of_its_own(reward: str, draws: str) -> None:
-    """Its winner by R8.5 and D8, its points from the starting scores on."""
+def test_a_round_can_be_an_episode(reward: str, draws: str) -> None:
+    """Winner by R8.5 and D8; points counted from the starting scores."""
     env = FiveUpEnv(3, episode="round", reward=reward, draws=draws, starting_scores=(100, 0, 50), opponents="greedy")
     chance = np.random.default_rng(1)
     for seed in range(40):
@@ -147,7 +147,7 @@ def test_greedy_opponents_are_greedy() -> None:
 
 
 class Named(Policy):
-    """Notes for which seats it was asked, in a list that all its copies share."""
+    """Notes the seats that it was asked for, in a set that all its copies share."""
 
     def __init__(self, seats: set[int]) -> None:
         self.seats = seats
@@ -213,7 +213,7 @@ def test_every_seat_gets_a_copy_of_its_agent() -> None:
 
 
 class Wrong:
-    """Answers with whatever it was made with."""
+    """Gives the answer that it was made with, or raises it."""
 
     name = "wrong"
 
@@ -270,7 +270,7 @@ def test_the_seat_option() -> None:
     assert {fixed.reset(seed=seed, options={"seat": "random"})[1]["seat"] for seed in range(40)} == {0, 1, 2}
 
 
-def test_an_episode_that_ends_before_the_learner_decides_is_none() -> None:
+def test_episodes_that_end_before_the_learner_decides_are_skipped() -> None:
     env = FiveUpEnv(2, opponents="greedy", seat=0, starting_scores=(300, 300))
     with pytest.raises(ValueError, match="ends before the learner is to act"):
         env.reset(options={"deal": HIT_AT_ONCE})
@@ -308,7 +308,7 @@ def test_an_illegal_action_ends_the_episode(kind: dict[str, Any]) -> None:
     assert env.reset()[1]["action_mask"].any()
 
 
-def test_step_wants_an_episode() -> None:
+def test_a_step_needs_an_episode() -> None:
     env = FiveUpEnv(2, episode="round", render_mode="ansi")
     for call in (lambda: env.step(0), env.render, lambda: env.match):
         with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
