@@ -200,7 +200,7 @@ def direct_call(function: Any, dtype: np.dtype) -> Callable[[np.ndarray, int], i
     That look takes as long as a step. The caller must pass an array [1] of `dtype` and a plain int.
     """
     if JIT_DISABLED:
-        return function
+        return lambda records, action: int(function(records, action))
     signature = (typeof(np.zeros(1, dtype)), types.int64)
     function.compile(signature)
     return function.get_overload(signature)

@@ -35,6 +35,7 @@ HEADLESS_DOCSTRINGS: dict[str, str] = {}
 DEAD_REFERENCES: dict[str, str] = {
     "CHANGELOG.md": "describes former versions",
     "docs/research-log.md": "describes former versions",
+    "tests/house/": "planted violations",
     "pyproject.toml": "places training and configs in the wheel",
 }
 
