@@ -10,7 +10,6 @@ import pytest
 from tests.house import house_checks
 from tests.house.house_checks import ROOT, Finding
 
-CHECKS = (house_checks.repeated_names, house_checks.repeated_files, house_checks.modules_without_layer)
 CONTRACT = """[[tool.importlinter.contracts]]
 name = "layers"
 type = "layers"
@@ -26,7 +25,7 @@ def walk(a, b, c, d, e, f, g, h, i):
 '''
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", house_checks.CHECKS, ids=lambda check: check.__name__)
 def test_house_rules(check: Callable[[Path], Iterator[Finding]]) -> None:
     found = [str(one) for one in check(ROOT)]
     assert not found, "\n".join(found)
