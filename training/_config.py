@@ -1,7 +1,7 @@
 """Read training configs: YAML files checked by pydantic models, with one-line errors that name file, line and key.
 
-A config is a model derived from `Section` in which every field has a description. Unknown keys, wrong types and values
-out of range are errors.
+A config is a model derived from `ConfigSection` in which every field has a description. Unknown keys, wrong types and
+values out of range are errors.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Place = tuple[str, ...]
 """Path in a file: keys and indices of list items."""
 
 
-class Section(BaseModel):
+class ConfigSection(BaseModel):
     """A config, or a nested part of one."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
@@ -42,7 +42,7 @@ NotNegative = Annotated[Real, Field(ge=0, allow_inf_nan=False)]
 Share = Annotated[Real, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1)]
 
-Model = TypeVar("Model", bound=Section)
+Model = TypeVar("Model", bound=ConfigSection)
 
 
 def with_defaults(section: type[Model], **defaults: Any) -> type[Model]:
@@ -99,7 +99,7 @@ def _places(node: yaml.Node | None, above: Place) -> Iterator[tuple[Place, int]]
             yield from _places(value, (*above, str(i)))
 
 
-def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> str:
+def _explained(problem: Any, model: type[ConfigSection], lines: dict[Place, int]) -> str:
     """Return a pydantic error as text: line, key, problem."""
     place: Place = tuple(str(part) for part in problem["loc"] if part != "[key]")
     known = next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), None)
@@ -119,13 +119,13 @@ def _explained(problem: Any, model: type[Section], lines: dict[Place, int]) -> s
     return f"{where}{_dotted(place)}: {message}, not {given!r}"
 
 
-def _names(model: type[Section], place: Place) -> list[str]:
+def _names(model: type[ConfigSection], place: Place) -> list[str]:
     """Return the keys of a section; `place` may lead through lists of sections and optional ones."""
     for part in place:
         if not part.isdigit():
             annotation = model.model_fields[part].annotation
             kinds = get_args(annotation) or (annotation,)
-            model = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section))
+            model = next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, ConfigSection))
     return list(model.model_fields)
 
 

@@ -11,14 +11,14 @@ from pydantic import Field, model_validator
 
 from fiveup_env.views.observation import sections
 
-from ._config import Count, NotNegative, Positive, Section, Share
+from ._config import ConfigSection, Count, NotNegative, Positive, Share
 from ._mix import SELF
 from ._standing import TABLE
 
 # ------------------------------------------------------------------------------------------- shared parts
 
 
-class Snapshots(Section):
+class Snapshots(ConfigSection):
     """Pool of past policies among the opponents."""
 
     every: Count = Field(default=20, description="iterations between two snapshots")
@@ -26,7 +26,7 @@ class Snapshots(Section):
     at_once: Count = Field(default=4, description="snapshots that play at a time: the newest, the others at random")
 
 
-class Evaluation(Section):
+class Evaluation(ConfigSection):
     """Matches of the policy (most likely action) against named agents on duplicate deals."""
 
     opponents: list[str] = Field(default=["greedy"], description="names of the agents")
@@ -36,7 +36,7 @@ class Evaluation(Section):
     seed: int = Field(default=1, ge=0, lt=2**64, description="seed of the deals, the same for every evaluation")
 
 
-class StageEvaluation(Section):
+class StageEvaluation(ConfigSection):
     """Matches of the policy (most likely action) on duplicate deals, for training in stages."""
 
     opponents: dict[str, Count] = Field(default={"greedy": 4000}, description="matches per named agent after training")
@@ -44,7 +44,7 @@ class StageEvaluation(Section):
     seed: int = Field(default=1, ge=0, lt=2**64, description="seed of the deals")
 
 
-class ResidualNetwork(Section):
+class ResidualNetwork(ConfigSection):
     """Sizes of a policy network, see `fiveup_env.agents.network.torch_network`."""
 
     width: Count = Field(default=256, description="width of all hidden layers")
@@ -55,7 +55,7 @@ class ResidualNetwork(Section):
     belief: bool = Field(default=False, description="whether the likely places of the hidden tiles are an input")
 
 
-class PPOSettings(Section):
+class PPOSettings(ConfigSection):
     """PPO with the same learning rate and entropy schedule in all scripts: linear from start to end."""
 
     steps: Count = Field(default=32, description="decisions per match and iteration")
@@ -71,7 +71,7 @@ class PPOSettings(Section):
     max_grad_norm: Positive = Field(default=0.5, description="maximal norm of the gradient")
 
 
-class RunConfig(Section):
+class RunConfig(ConfigSection):
     """Keys of every training run."""
 
     script: str = Field(description="name of the training script")
@@ -104,7 +104,7 @@ MAY_CHANGE = frozenset({"decisions", "threads", "evaluation", "checkpoint_second
 # ---------------------------------------------------------------------------------------------- self-play
 
 
-class GameVariant(Section):
+class GameVariant(ConfigSection):
     """A small game for experiments; the default is the real game."""
 
     hand_size: Count = Field(default=5, description="tiles dealt to each player")
@@ -126,7 +126,7 @@ class SelfPlayNetwork(ResidualNetwork):
     )
 
 
-class SelfPlayPPO(PPOSettings):
+class SelfPlayPPOSettings(PPOSettings):
     """PPO of self-play."""
 
     minibatch: Count = Field(default=1024, description="approximate number of decisions per gradient step")
@@ -138,7 +138,7 @@ class SelfPlayPPO(PPOSettings):
     )
 
 
-class Teacher(Section):
+class Teacher(ConfigSection):
     """A policy to stay close to: weight * KL(policy || teacher) is added to the loss."""
 
     weights: str | None = Field(default=None, description="weights file of the teacher; None: `network.start_from`")
@@ -158,7 +158,7 @@ class SelfPlayConfig(PPORunConfig):
         default={SELF: 1.0}, min_length=1, description=str(PPORunConfig.model_fields["opponents"].description)
     )
     network: SelfPlayNetwork = Field(default=SelfPlayNetwork(), description="sizes of the networks")
-    ppo: SelfPlayPPO = Field(default=SelfPlayPPO(), description="settings of PPO")
+    ppo: SelfPlayPPOSettings = Field(default=SelfPlayPPOSettings(), description="settings of PPO")
     teacher: Teacher = Field(default=Teacher(), description="a policy to stay close to")
 
     @property

@@ -12,11 +12,11 @@ from pydantic import Field
 from fiveup_env.agents.network.torch_network import PolicyNetwork
 from fiveup_env.views.observation import units
 
-from ._config import Count, NotNegative, Positive, Section
+from ._config import ConfigSection, Count, NotNegative, Positive
 from ._positions import Positions
 
 
-class Learning(Section):
+class Learning(ConfigSection):
     """Loss and optimiser."""
 
     temperature: Positive = Field(
@@ -116,10 +116,12 @@ def learn(
             done += 1
             progress(done, steps)
         seconds = time.monotonic() - began
-        yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | measure(network, held)
+        yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | held_out_figures(
+            network, held
+        )
 
 
-def measure(network: PolicyNetwork, held: Batches) -> dict[str, float]:
+def held_out_figures(network: PolicyNetwork, held: Batches) -> dict[str, float]:
     """Return the figures of the network on held-out positions."""
     sums = {"cross_entropy": 0.0, "value_error": 0.0, "regret": 0.0, "agreement": 0.0}
     with torch.inference_mode():

@@ -17,7 +17,7 @@ from ray.rllib.utils.metrics import LEARNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFET
 
 from fiveup_env.agents.network.torch_network import PolicyNetwork
 
-from ._rllib_team import LEAGUE, TeamRunner, module_spec, unpacked
+from ._rllib_team import LEAGUE, TeamRunner, module_spec, unpacked_decisions
 from ._rollout import Clock
 
 
@@ -108,7 +108,7 @@ class SelfPlayPPO(PPO):
         """Update on all decisions, in an order that depends on the seed; returns metrics."""
         ppo = self.run.ppo
         order = np.random.default_rng((self.run.seed, self.number)).permutation(count)
-        batch = unpacked(fragments, self.run.players, order, ppo.normalize_advantages)
+        batch = unpacked_decisions(fragments, self.run.players, order, ppo.normalize_advantages)
         minibatch = -(-count // max(1, round(count / ppo.minibatch)))
         results = self.learner_group.update(
             batch=MultiAgentBatch({DEFAULT_MODULE_ID: batch}, count),

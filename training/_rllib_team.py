@@ -124,7 +124,7 @@ class TeamRunner(EnvRunner, Checkpointable):
             number: number of the iteration; with the runner's index it sets the deals of a runner that starts.
 
         Returns:
-            the runner's index, the decisions (see `packed`) and metrics (see the script).
+            the runner's index, the decisions (see `packed_decisions`) and metrics (see the script).
         """
         assert self.rollout is not None, "the runner of the algorithm has no matches"
         if not self._dealt:
@@ -134,7 +134,7 @@ class TeamRunner(EnvRunner, Checkpointable):
             self._dealt = True
         figures = self.rollout.collect(self._act, self.generator, Clock())
         self.rollout.judge(self.run.ppo.gamma, self.run.ppo.gae_lambda)
-        fragment = packed(self.rollout, self._scale)
+        fragment = packed_decisions(self.rollout, self._scale)
         self.rollout.carry()
         return self.worker_index, fragment, figures
 
@@ -187,7 +187,7 @@ class TeamRunner(EnvRunner, Checkpointable):
         self._dealt = True
 
 
-def packed(rollout: Rollout, scale: np.ndarray) -> Fragment:
+def packed_decisions(rollout: Rollout, scale: np.ndarray) -> Fragment:
     """Return the M decisions to learn from, in a compact lossless form.
 
     Returns:
@@ -207,11 +207,11 @@ def packed(rollout: Rollout, scale: np.ndarray) -> Fragment:
     }
 
 
-def unpacked(fragments: list[Fragment], num_players: int, order: np.ndarray, normalize: bool) -> SampleBatch:
+def unpacked_decisions(fragments: list[Fragment], num_players: int, order: np.ndarray, normalize: bool) -> SampleBatch:
     """Return the decisions of all runners in the form of RLlib's learner.
 
     Args:
-        fragments: see `packed`.
+        fragments: see `packed_decisions`.
         num_players: 2, 3 or 4.
         order: int64 [M], permutation of the decisions.
         normalize: whether advantages are scaled to mean 0 and deviation 1.

@@ -21,7 +21,7 @@ from fiveup_env.reports.matchup_report import matchup_grid
 from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import load_checkpoint, write_file
-from ._config import Section, read_config
+from ._config import ConfigSection, read_config
 from ._config_parts import Evaluation, RunConfig
 from ._mix import SELF, SNAPSHOTS
 
@@ -97,7 +97,7 @@ def last_checkpoint(folder: Path, resume: bool, console: Console) -> dict[str, A
     return state
 
 
-def begin_folder(folder: Path, config: Section) -> None:
+def begin_folder(folder: Path, config: ConfigSection) -> None:
     """Create the folder of a run with its config.
 
     Raises:
@@ -168,7 +168,7 @@ class Amount(ProgressColumn):
         return Text(f"{done / 1e6:.2f} of {total / 1e6:.2f} M" if total >= 1e6 else f"{done:,.0f} of {total:,.0f}")
 
 
-def progress_bar(console: Console, text: str, total: int = 0) -> Progress:
+def amount_bar(console: Console, text: str, total: int = 0) -> Progress:
     """Return a progress bar within 80 columns with one task; it is shown on terminals only.
 
     `bar.update(bar.task_ids[0], completed=…, speed=…)` moves it; `speed` is free text.
@@ -192,7 +192,7 @@ def training_bar(console: Console, decisions: int) -> Progress:
     """Return the bar of a run that learns from a number of decisions; elsewhere than on a terminal print a line."""
     if not console.is_terminal:
         console.print(f"learning from {decisions:,} decisions; every evaluation gives a line")
-    return progress_bar(console, "", decisions)
+    return amount_bar(console, "", decisions)
 
 
 # --------------------------------------------------------------------------------------------- evaluation

@@ -81,7 +81,7 @@ def run(name: str) -> dict[str, Any]:
     return {"changes": CHANGES[name], "curve": curve, "results": results}
 
 
-def table(known: dict[str, Any]) -> str:
+def ablation_table(known: dict[str, Any]) -> str:
     """Return the results as a Markdown table, in the order of `CHANGES`."""
     lines = ["| run | changes | wins against greedy | 95% interval | curve |", "| --- | --- | ---: | --- | --- |"]
     for name in (name for name in CHANGES if name in known["runs"]):

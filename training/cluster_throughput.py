@@ -28,7 +28,7 @@ RUNNERS = (1, 2, 4, 8, 16, 64)
 LEARNERS = (1, 4)
 
 
-def measure(iterations: int, config: Config) -> dict[str, Any]:
+def measure_cluster(iterations: int, config: Config) -> dict[str, Any]:
     """Return CPU seconds and sent bytes per decision; the first iteration does not count."""
     with connected(config.address, "this script", config.env_runners):
         algorithm = algorithm_config(config).build_algo()
@@ -78,7 +78,7 @@ def main() -> None:
     config = Config(
         script="rllib_selfplay", decisions=10**9, env_runners=1, matches=given.matches, reward="table", cluster="local"
     )
-    found = json.dumps(measure(given.iterations, config), indent=1)
+    found = json.dumps(measure_cluster(given.iterations, config), indent=1)
     print(found)
     if given.out is not None:
         write_file(given.out, found.encode())

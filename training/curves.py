@@ -60,7 +60,7 @@ def mean_and_spread(curves: Sequence[Curve], x: str) -> tuple[np.ndarray, np.nda
     )
 
 
-def draw(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
+def draw_curves(runs: Sequence[Mapping[str, Any]], out: Path) -> None:
     """Draw one curve per script into a reproducible file.
 
     Raises:
@@ -113,7 +113,7 @@ def main(
     else:
         raise typer.BadParameter("name folders of runs, or a file with --data")
     try:
-        draw(runs, out)
+        draw_curves(runs, out)
     except MissingLibraryError as error:
         raise SystemExit(str(error)) from None
 

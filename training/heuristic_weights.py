@@ -92,7 +92,7 @@ def labelled(views: list[View], worlds: int, rng: np.random.Generator) -> tuple[
     return features, values, errors
 
 
-def fit(features: list[np.ndarray], values: list[np.ndarray], errors: list[np.ndarray]) -> np.ndarray:
+def fit_weights(features: list[np.ndarray], values: list[np.ndarray], errors: list[np.ndarray]) -> np.ndarray:
     """Return weights by ridge regression, float64 [features]; features that never occur get 0."""
     share = np.concatenate([np.full(len(error), 1 / (RESIDUE + error.mean())) for error in errors])
     parts, points = np.concatenate(features), np.concatenate(values)
@@ -118,14 +118,14 @@ def main(
         rng = np.random.default_rng([seed, num_players])
         data = labelled(sampled_positions(num_players, positions, rng), worlds, rng)
         held_out = positions // 4
-        weights = fit(*(part[held_out:] for part in data))
+        weights = fit_weights(*(part[held_out:] for part in data))
         credit = np.array([1.0 if name == "credit" else 0.0 for name in FEATURES])
         features, values = (part[:held_out] for part in data[:2])
         print(
             f"{num_players} players: regret on {held_out} other positions {regret(weights, features, values):.3f}, "
             f"by credit alone {regret(credit, features, values):.3f} display points"
         )
-        weights = fit(*data)
+        weights = fit_weights(*data)
         rows.append(f"    {num_players}: ({', '.join(f'{weight:.3f}' for weight in weights)}),")
     out.write_text("\n".join([HEADER, "FITTED = {", *rows, "}", DOCSTRING, ""]))
     print(f"{out}: written")

@@ -39,12 +39,12 @@ from fiveup_env.evaluation import evaluate
 from fiveup_env.system.training_scripts import ConfigError
 
 from ._checkpoint import write_file
-from ._config import Count, Positive, Section, Share, with_defaults
+from ._config import ConfigSection, Count, Positive, Share, with_defaults
 from ._config_parts import ResidualNetwork, RunConfig, StageEvaluation
 from ._labels import Learning, learn
 from ._network import load_weights, save_weights
 from ._positions import TEACHER, Positions, Source, labeller, load_positions, make_positions
-from ._run import agents_of, begin_folder, check_agents, final_evaluation, opened, progress_bar
+from ._run import agents_of, amount_bar, begin_folder, check_agents, final_evaluation, opened
 
 NETWORK = "network"
 """Name of the previous stage's network among the players."""
@@ -52,7 +52,7 @@ NETWORK = "network"
 SeeingNetwork = with_defaults(ResidualNetwork, belief=True)
 
 
-class Stage(Section):
+class ImitationStage(ConfigSection):
     """Positions to label, and their learning."""
 
     positions: Count = Field(description="number of positions, rounded up to whole shards")
@@ -80,7 +80,7 @@ class Config(RunConfig):
     random: Share = Field(default=0.1, description="share of random decisions, so that the positions include mistakes")
     scattered: Share = Field(default=0.5, description="share of matches that start from random scores, not 0 : 0")
     holdout: Share = Field(default=0.03, description="share of the shards used for measuring only (at least one)")
-    stages: list[Stage] = Field(min_length=1, description="stages in order")
+    stages: list[ImitationStage] = Field(min_length=1, description="stages in order")
     network: SeeingNetwork = Field(default=SeeingNetwork(), description="sizes of the first stage's network")
     learning: Learning = Field(default=Learning(), description="loss and optimiser")
     evaluation: StageEvaluation = Field(default=StageEvaluation(), description="evaluation after stages and training")
@@ -111,9 +111,9 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         torch.manual_seed(config.seed * 1000 + number)
         if network is None or stage.network:
             network = PolicyNetwork(config.players, **(stage.network or config.network).model_dump())
-        with progress_bar(console, f"stage {number}: learning") as bar:
+        with amount_bar(console, f"stage {number}: learning") as bar:
             schedule = (config.learning, stage.epochs, stage.learning_rate)
-            for line in learn(network, learned, measured, *schedule, partial(show, bar)):
+            for line in learn(network, learned, measured, *schedule, partial(show_progress, bar)):
                 note(folder, console, {"stage": number} | line)
         trained = {
             "script": "imitate",
@@ -166,9 +166,9 @@ def label(config: Config, number: int, folder: Path, console: Console) -> list[P
         shard=config.shard,
         seed=config.seed * 1000 + number,
     )
-    with progress_bar(console, f"stage {number}: positions") as bar:
+    with amount_bar(console, f"stage {number}: positions") as bar:
         here = folder / f"stage-{number}" / "positions"
-        return make_positions(source, here, stage.positions, config.processes, partial(show, bar))
+        return make_positions(source, here, stage.positions, config.processes, partial(show_progress, bar))
 
 
 def parted(files: list[list[Path]], config: Config) -> tuple[Positions, Positions]:
@@ -219,6 +219,6 @@ def note(folder: Path, console: Console, line: dict[str, Any]) -> None:
     )
 
 
-def show(bar: Progress, done: int, total: int) -> None:
+def show_progress(bar: Progress, done: int, total: int) -> None:
     """Update the progress bar."""
     bar.update(bar.task_ids[0], completed=done, total=total)

@@ -186,7 +186,7 @@ def run_example(name: str, samples: int, matches: int, python: str, seed: int = 
     return json.loads(lines[-1]) if done.returncode == 0 else lines[-1]
 
 
-def table(data: dict[str, Any]) -> str:
+def library_tables(data: dict[str, Any]) -> str:
     """Return the two Markdown tables: features, and speed."""
     head = "| example | library, version | features | caveats |\n| --- | --- | --- | --- |"
     speeds = (
@@ -225,7 +225,7 @@ def main(
 ) -> None:
     """Run the examples, check that they learn, and print the tables."""
     if show is not None:
-        typer.echo(table(json.loads(show.read_text(encoding="utf-8"))))
+        typer.echo(library_tables(json.loads(show.read_text(encoding="utf-8"))))
         return
     if unknown := sorted(set(names or ()) - set(EXAMPLES)):
         raise typer.BadParameter(f"there is no example {unknown[0]!r}; examples: {', '.join(EXAMPLES)}")
@@ -253,7 +253,7 @@ def main(
                 failed = True
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    typer.echo(table(data))
+    typer.echo(library_tables(data))
     if failed:
         raise typer.Exit(1)
 

@@ -34,7 +34,7 @@ def leads(scores: np.ndarray) -> np.ndarray:
     return (points - points.mean(1, keepdims=True)) * sides / (sides - 1)
 
 
-def play(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
+def rounds_of(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
     """Play the rounds of a plan; returns regressors float64 [N, sides, X] and leads float64 [N, sides].
 
     Sides follow clockwise from the opener's. The regressors are one indicator per seat and dealt tile, the features of
@@ -64,7 +64,7 @@ def play(plan: MatchPlan) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([per_side, drawn], 2), gained[rows[:, None], opener_first]
 
 
-def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+def fit_value_function(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Return weights of the deal [sides, players, 28], of draws and lot [F + 1], and the explained variance share."""
     whole = MatchPlan(num_players, rounds, seed, 1, (0, 60))
     sides, cells, features = whole.sides, num_players * NUM_TILES, len(FEATURES)
@@ -72,7 +72,7 @@ def fit(num_players: int, rounds: int, seed: int) -> tuple[np.ndarray, np.ndarra
     size = sides * cells + features + sides
     left, right, square = np.zeros((size, size)), np.zeros(size), 0.0
     for first in range(0, rounds, CHUNK):
-        x, y = play(whole.part(first, min(CHUNK, rounds - first)))
+        x, y = rounds_of(whole.part(first, min(CHUNK, rounds - first)))
         for j in range(sides):
             columns = np.r_[j * cells : (j + 1) * cells, sides * cells : sides * cells + features, size - sides + j]
             xj = np.concatenate([x[:, j], np.ones((len(x), 1))], 1)
@@ -94,7 +94,7 @@ def main(
     """Fit the value function for 2, 3 and 4 players."""
     arrays = {}
     for num_players in (2, 3, 4):
-        deal, draw, share = fit(num_players, rounds, seed)
+        deal, draw, share = fit_value_function(num_players, rounds, seed)
         arrays |= {f"deal_{num_players}": deal.astype(np.float32), f"draw_{num_players}": draw.astype(np.float32)}
         named = ", ".join(f"{name} {worth:+.2f}" for name, worth in zip((*FEATURES, "opening"), draw, strict=True))
         print(f"{num_players} players: {100 * share:.1f}% of the variance of a round; {named}")

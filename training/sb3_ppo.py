@@ -37,7 +37,7 @@ from fiveup_env.evaluation import evaluate
 
 from . import _config_parts as parts
 from ._checkpoint import random_state, save_checkpoint, set_random_state, write_file
-from ._config import Count, Section, with_defaults
+from ._config import ConfigSection, Count, with_defaults
 from ._opponents import Opponents
 from ._run import (
     agents_of,
@@ -60,7 +60,7 @@ SB3Evaluation = with_defaults(
 SB3Defaults = with_defaults(parts.PPOSettings, learning_rate=2e-3, entropy=0.06, entropy_end=0.005, gae_lambda=0.5)
 
 
-class Perceptrons(Section):
+class Perceptrons(ConfigSection):
     """Two separate multilayer perceptrons over the observation vector."""
 
     policy: list[Count] = Field(default=[128, 128], description="widths of the policy's hidden layers")

@@ -74,7 +74,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
     return result, time.perf_counter() - wall, time.process_time() - processor
 
 
-def measure(width: int, blocks: int, placements: int, threads: int, iterations: int) -> dict[str, Any]:
+def measure_throughput(width: int, blocks: int, placements: int, threads: int, iterations: int) -> dict[str, Any]:
     """Return the medians over the iterations without the first."""
     torch.set_num_threads(threads)
     torch.distributions.Distribution.set_default_validate_args(False)
@@ -115,7 +115,7 @@ def main(
     out: Annotated[Path | None, typer.Option(help="JSON file to extend")] = None,
 ) -> None:
     """Measure, print a table and save the figures."""
-    found = measure(width, blocks, placements, threads, iterations)
+    found = measure_throughput(width, blocks, placements, threads, iterations)
     table = Table("samples per second", "wall time", "CPU time", "shares of the wall time")
     ours, theirs, ratio = found["selfplay_ppo"], found["maskable_ppo"], found["ratio"]
     shares = ", ".join(f"{name} {100 * share:.1f}%" for name, share in ours["shares"].items())

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from training.libraries import EXAMPLES
-from training.libraries import table as libraries_table
+from training.libraries import EXAMPLES, library_tables
 
 DOCS = Path(__file__).parents[2] / "docs"
 LIBRARIES = DOCS / "libraries.md"
@@ -23,7 +22,7 @@ def rewritten(text: str) -> str:
     """The page with the tables of the last run."""
     data = json.loads((DOCS / "data" / "libraries.json").read_text(encoding="utf-8"))
     assert len(MARKS.findall(text)) == 1
-    return MARKS.sub(lambda found: f"{found[1]}{libraries_table(data)}\n{found[2]}", text)
+    return MARKS.sub(lambda found: f"{found[1]}{library_tables(data)}\n{found[2]}", text)
 
 
 def test_libraries_are_those_of_the_last_run() -> None:
@@ -36,11 +35,11 @@ def test_libraries_are_those_of_the_last_run() -> None:
 def test_the_ablation_table_is_the_measured_one() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("tensorboard")
-    from training.ablation import BASE, CHANGES, merged, table
+    from training.ablation import BASE, CHANGES, ablation_table, merged
 
     text, data = (DOCS / "training.md").read_text(), json.loads((DOCS / "data" / "ablation.json").read_text())
     [shown] = re.findall(r"<!-- ablation -->\n(.*?)\n<!-- /ablation -->", text, re.DOTALL)
-    assert shown == table(data)
+    assert shown == ablation_table(data)
     assert data["base"] == BASE
     assert all(found["changes"] == CHANGES[name] for name, found in data["runs"].items())
     # changes are merged key by key, but opponents are replaced as a whole

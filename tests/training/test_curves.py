@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from training.curves import curve_of, draw, main, mean_and_spread
+from training.curves import curve_of, draw_curves, main, mean_and_spread
 
 
 def points(*wins: float) -> list[dict[str, float]]:
@@ -56,7 +56,7 @@ def test_a_folder_without_a_curve_is_named(tmp_path):
 
 def test_one_script_alone_is_drawn_too(tmp_path):
     pytest.importorskip("matplotlib")
-    draw([{"script": "imitate", "points": points(0.5)}], tmp_path / "one.svg")
+    draw_curves([{"script": "imitate", "points": points(0.5)}], tmp_path / "one.svg")
     assert "<svg" in (tmp_path / "one.svg").read_text()
 
 

@@ -112,7 +112,7 @@ def test_nothing_is_lost_on_the_way_to_the_learner(done):
     """Packing is lossless, and unpacking follows the given order."""
     from fiveup_env.views.observation import units
     from training._mix import SELF, Mix
-    from training._rllib_team import packed, unpacked
+    from training._rllib_team import packed_decisions, unpacked_decisions
     from training._rollout import Clock, Rollout, self_play_matches
     from training._standing import Standing
     from training.rllib_selfplay import Config
@@ -132,9 +132,9 @@ def test_nothing_is_lost_on_the_way_to_the_learner(done):
 
         rollout.collect(act, generator, Clock())
         rollout.judge(1.0, 0.9)
-        fragment = packed(rollout, (1 / units(players)).astype(np.float32))
+        fragment = packed_decisions(rollout, (1 / units(players)).astype(np.float32))
         order = np.random.default_rng(0).permutation(len(rollout.judged))
-        batch = unpacked([fragment], players, order, False)
+        batch = unpacked_decisions([fragment], players, order, False)
         places = rollout.judged[torch.from_numpy(order)]
         for name, column in (("observation", rollout.observation), ("action_mask", rollout.mask)):
             found, expected = batch["obs"][name], column.flatten(0, 1)[places].numpy()
@@ -142,7 +142,7 @@ def test_nothing_is_lost_on_the_way_to_the_learner(done):
         assert np.array_equal(batch["actions"], rollout.action.flatten()[places])
         assert np.array_equal(batch["action_logp"], rollout.log_prob.flatten()[places])
         assert np.array_equal(batch["advantages"], rollout.advantage.flatten()[places])
-        normal = unpacked([fragment], players, order, True)["advantages"]
+        normal = unpacked_decisions([fragment], players, order, True)["advantages"]
         assert abs(normal.mean()) < 1e-4 and abs(normal.std() - 1) < 1e-3
 
 
