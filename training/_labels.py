@@ -116,9 +116,8 @@ def learn(
             done += 1
             progress(done, steps)
         seconds = time.monotonic() - began
-        yield {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch} | held_out_figures(
-            network, held
-        )
+        figures = {"epoch": epoch, "seconds": round(seconds, 1), "loss": total / per_epoch}
+        yield figures | held_out_figures(network, held)
 
 
 def held_out_figures(network: PolicyNetwork, held: Batches) -> dict[str, float]:

@@ -16,7 +16,7 @@ from fiveup_env.rules.tiles import TILES
 from fiveup_env.views.view import View
 from tests.agents.support import undecided
 from tests.rules.support import on_end, scaled, sum_after
-from training.heuristic_weights import OUT, features_of, fit, main
+from training.heuristic_weights import OUT, features_of, fit_weights, main
 
 PLAYERS = [2, 3, 4]
 
@@ -130,7 +130,7 @@ def test_fit_recovers_known_weights():
     weights = rng.normal(size=len(FEATURES))
     features = [rng.normal(size=(4, len(FEATURES))) for _ in range(3000)]
     values = [part @ weights + rng.normal(scale=0.1, size=4) for part in features]
-    found = fit(features, values, [np.full(4, 0.01)] * 3000)
+    found = fit_weights(features, values, [np.full(4, 0.01)] * 3000)
     np.testing.assert_allclose(found, weights, atol=0.02)
 
 
