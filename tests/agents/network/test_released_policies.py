@@ -7,7 +7,7 @@ import pytest
 
 from fiveup_env.agents import load
 from fiveup_env.agents.network.network_agent import NetworkPolicy
-from fiveup_env.agents.network.weights_file import RELEASED, RELEASED_FOLDER, read_weights, released_file
+from fiveup_env.agents.network.weights_file import RELEASED, RELEASED_FOLDER, read_weights, released_file, weights_bytes
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import BUILT_IN
 from fiveup_env.belief.belief_section import beliefs_of
@@ -26,6 +26,16 @@ def test_every_file_is_named_and_small():
         card = released_file(name).with_suffix(".md").read_text(encoding="utf-8")
         for heading in ("## How it was made", "## Results", "## Known weaknesses"):
             assert heading in card
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_a_written_file_has_the_same_contents(name, tmp_path):
+    weights = read_weights(released_file(name))
+    (tmp_path / "again.safetensors").write_bytes(weights_bytes(weights))
+    again = read_weights(tmp_path / "again.safetensors")
+    assert again.sizes == weights.sizes and again.trained == weights.trained
+    assert again.tensors.keys() == weights.tensors.keys()
+    assert all(np.array_equal(again.tensors[key], tensor) for key, tensor in weights.tensors.items())
 
 
 @pytest.mark.parametrize("name", RELEASED)

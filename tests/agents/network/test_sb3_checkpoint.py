@@ -100,23 +100,17 @@ def test_samples_follow_the_probabilities():
     assert abs(share - expected) < 4 * (expected * (1 - expected) / len(actions)) ** 0.5
 
 
-@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
-def test_a_truncated_checkpoint(checkpoint, tmp_path, keep):
-    data = checkpoint.read_bytes()
-    broken = tmp_path / "broken.zip"
-    broken.write_bytes(data[: keep if isinstance(keep, int) else int(len(data) * keep)])
+@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99, "all but the middle"])
+def test_a_damaged_checkpoint(checkpoint, tmp_path, keep):
+    data, broken = bytearray(checkpoint.read_bytes()), tmp_path / "broken.zip"
+    if isinstance(keep, str):
+        data[len(data) // 2 - 200 : len(data) // 2 + 200] = bytes(400)
+    else:
+        del data[keep if isinstance(keep, int) else int(len(data) * keep) :]
+    broken.write_bytes(data)
     with pytest.raises(AgentError, match=r"broken\.zip is broken or not a checkpoint of MaskablePPO") as caught:
         make_agent(broken)
     assert "\n" not in str(caught.value)
-
-
-def test_a_checkpoint_with_a_damaged_middle(checkpoint, tmp_path):
-    data = bytearray(checkpoint.read_bytes())
-    data[len(data) // 2 - 200 : len(data) // 2 + 200] = bytes(400)
-    broken = tmp_path / "broken.zip"
-    broken.write_bytes(data)
-    with pytest.raises(AgentError, match="is broken or not a checkpoint"):
-        make_agent(broken)
 
 
 @pytest.mark.parametrize(
