@@ -31,7 +31,7 @@ from fiveup_env.rules.record import GAME, MAX_EVENTS, Game, record_dtype
 from fiveup_env.rules.scoring import side_of
 from fiveup_env.rules.turn import forced_move, is_legal, write_mask
 from fiveup_env.views.observation import observation_size
-from fiveup_env.views.observation_kernels import write_observation
+from fiveup_env.views.observation_kernels import write_observation, write_seat_to_act
 
 LEARNER, PYTHON = -1, -2
 
@@ -322,9 +322,9 @@ def show_rows(
         game, row, outcome = games[i], rows[i], outcomes[i]
         if row.status == DECIDES:
             row.seat = game.turn
-        write_observation(game, int64(row.seat), observation[i])
-        write_mask(game, mask[i])
-        if row.status != DECIDES:
+            write_seat_to_act(game, observation[i], mask[i])
+        else:
+            write_observation(game, int64(row.seat), observation[i])
             mask[i, :] = 0
         outcome.seat = row.seat
         outcome.side = row.side
