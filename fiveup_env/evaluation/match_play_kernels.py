@@ -10,7 +10,7 @@ from numpy import int64
 from fiveup_env.agents.baseline_kernels import choose, decision_key, round_key
 from fiveup_env.evaluation.behaviour_kernels import before_action, count_action, new_counts
 from fiveup_env.evaluation.luck import SLOPE, ValueFunction, new_luck, note_deal, note_draw, value_function
-from fiveup_env.jit.compilation import entry, kernel
+from fiveup_env.jit.compilation import borrowed, entry, kernel
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.record import MAX_SIDES, PLAYING, ROUND_OVER, Game, start_match, start_round
 from fiveup_env.rules.turn import forced_move, is_legal, play, proceed
@@ -35,9 +35,20 @@ def new_observers(count: int, num_players: int) -> Observers:
     return Observers(value_function(num_players), new_luck(count), new_counts(count))
 
 
+@kernel(inline=True)
+def observers_of(observers: Observers | None, at: int) -> Observers | None:
+    """Observers of match `at` alone, without reference counting."""
+    if observers is None:
+        return None
+    else:  # not left out: numba prunes one of the two branches
+        value = observers.value
+        kept = ValueFunction(borrowed(value.deal), borrowed(value.draw), borrowed(value.table))
+        return Observers(kept, borrowed(observers.luck)[at], borrowed(observers.counts)[at])
+
+
 @kernel
-def take(game: Game, action: int, at: int, observers: Observers | None) -> None:
-    """Take one legal action in match `at`. Draws and passes append their events; a placement starts a new list."""
+def take(game: Game, action: int, observers: Observers | None) -> None:
+    """Take one legal action. Draws and passes append their events; a placement starts a new list."""
     if observers is None:
         if action < DRAW:
             play(game, action)
@@ -45,28 +56,28 @@ def take(game: Game, action: int, at: int, observers: Observers | None) -> None:
             proceed(game, action)
     else:
         if action == DRAW:
-            note_draw(game, observers.value, observers.luck[at])
+            note_draw(game, observers.value, observers.luck)
         if action < DRAW:
             game.num_events = 0
         before = before_action(game)
         proceed(game, action)
-        count_action(game, action, before, observers.counts[at])
+        count_action(game, action, before, observers.counts)
 
 
 @kernel
-def to_choice(game: Game, max_rounds: int, at: int, observers: Observers | None) -> None:
+def to_choice(game: Game, max_rounds: int, observers: Observers | None) -> None:
     """Play forced moves and deal next rounds until a seat has a choice or the match ends."""
     while True:
         if game.phase == ROUND_OVER and (max_rounds == 0 or int64(game.round_number) < max_rounds):
             start_round(game)
             if observers is not None:
-                note_deal(game, observers.value, observers.luck[at])
+                note_deal(game, observers.value, observers.luck)
         if game.phase != PLAYING:
             return
         action = forced_move(game, True)
         if action < 0:
             return
-        take(game, action, at, observers)
+        take(game, action, observers)
 
 
 @entry
@@ -104,8 +115,9 @@ def take_choices(
         game = games[rows[i]]
         if not is_legal(game, int64(actions[i])):
             return i
-        take(game, int64(actions[i]), rows[i], observers)
-        to_choice(game, max_rounds, rows[i], observers)
+        seen = observers_of(observers, rows[i])
+        take(game, int64(actions[i]), seen)
+        to_choice(game, max_rounds, seen)
     return -1
 
 
@@ -115,8 +127,8 @@ def play_kernels(
 ) -> None:
     """Play matches to their end with a kernel policy per seat (int64 [4]); `seeds` of the policies are uint64 [N]."""
     for i in range(len(games)):
-        game = games[i]
+        game, seen = games[i], observers_of(observers, i)
         while game.phase == PLAYING:
             key = decision_key(round_key(seeds[i], game), game)
-            take(game, choose(game, policies[int64(game.turn)], key), i, observers)
-            to_choice(game, max_rounds, i, observers)
+            take(game, choose(game, policies[int64(game.turn)], key), seen)
+            to_choice(game, max_rounds, seen)
