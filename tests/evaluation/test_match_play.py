@@ -81,7 +81,7 @@ def test_observers_change_no_match(num_players):
         views = Views(games[rows], games["turn"][rows].astype(np.int64))
         actions = First().act_many(views, np.zeros(len(rows), np.uint64))
         assert take_choices(games, rows, actions, 0, observers) == take_choices(bare, rows, actions, 0) == -1
-        assert games.tobytes() == bare.tobytes()
+        assert all(np.array_equal(games[name], bare[name]) for name in games.dtype.names)  # padding is not copied
     assert observers.luck.any() and observers.counts.any()
 
 
