@@ -316,6 +316,9 @@ class Asked(Policy):
 class Remembering:
     """An agent with random numbers and a memory."""
 
+    def __repr__(self) -> str:  # without an address: test ids must be the same in every process
+        return "Remembering()"
+
     def reset(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
         self.asked = 0
