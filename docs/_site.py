@@ -54,7 +54,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_config(config: Any) -> Any:
     """Add pages of docs/ that the menu does not name at its end."""
-    named = set(re.findall(r"[\w/]+\.md", str(config.nav)))
+    named = set(re.findall(r"[\w/-]+\.md", str(config.nav)))
     more = [path.name for path in sorted((ROOT / "docs").glob("*.md")) if path.name not in named]
     if more:
         config.nav.append({"More": more})
