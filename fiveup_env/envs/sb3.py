@@ -114,7 +114,8 @@ class FiveUpSB3VecEnv(VecEnv):
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """`action_masks` per match; `set_opponents` and other methods of the vector env once for all."""
         if method_name == "action_masks":
-            return [self.action_masks()[i] for i in self._get_indices(indices)]
+            masks = self.action_masks()
+            return list(masks) if indices is None else [masks[i] for i in self._get_indices(indices)]
         return [getattr(self.env, method_name)(*method_args, **method_kwargs)]
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:

