@@ -29,7 +29,7 @@ from fiveup_env.system.training_scripts import PACKAGE
 
 @dataclass(frozen=True)
 class Example:
-    """A script of `training/examples`.
+    """A script of `training/examples`; docs/libraries.md describes each.
 
     Attributes:
         module: module of the library.
@@ -37,7 +37,6 @@ class Example:
         samples: decisions of the run for the table.
         few: decisions of a short test run.
         wins: lowest acceptable win rate against `random` after `samples`.
-        works, caveats: text for the table.
     """
 
     module: str
@@ -45,113 +44,20 @@ class Example:
     samples: int
     few: int
     wins: float
-    works: str
-    caveats: str
 
 
 EXAMPLES: dict[str, Example] = {
-    "torch_ppo": Example(
-        "torch",
-        "train",
-        100_000,
-        512,
-        0.75,
-        "self-play PPO in one file, all four seats by one network on `SelfPlayVectorEnv`",
-        "the next row belongs to an opponent, so advantages are computed per side",
-    ),
-    "sb3_ppo": Example(
-        "sb3_contrib",
-        "train",
-        100_000,
-        512,
-        0.6,
-        "`FiveUpSB3VecEnv`, a `VecEnv` over the native one; MaskablePPO of sb3-contrib asks it for `action_masks`; for "
-        "long runs `fiveup train quickstart` ([training](training.md))",
-        "SB3 does not take Gymnasium vector envs, hence the adapter; observations are the vector only",
-    ),
-    "torchrl_ppo": Example(
-        "torchrl",
-        "torchrl",
-        60_000,
-        512,
-        0.6,
-        "`GymWrapper` over the native vector env, `MaskedCategorical`, `Collector`, `GAE`, `ClipPPOLoss`",
-        'the vector env must be made with `autoreset_mode="DISABLED"`',
-    ),
-    "torchrl_mappo": Example(
-        "torchrl",
-        "torchrl",
-        5_000,
-        1_000,
-        0.52,
-        "`PettingZooWrapper` with two team groups, a critic over the global state",
-        "infos must be arrays (`MaskInfos`); train only rows with the group's `mask`; hundreds of samples per second",
-    ),
-    "tianshou_ppo": Example(
-        "tianshou",
-        "tianshou",
-        60_000,
-        512,
-        0.6,
-        "`FiveUpTianshouEnv`, a `BaseVectorEnv` over the native one; `Collector`, `PPO`; Q-learning finds the mask",
-        "policies other than Q-functions must mask in their actor; collect steps, not episodes",
-    ),
-    "skrl_ppo": Example(
-        "skrl",
-        "skrl",
-        60_000,
-        512,
-        0.6,
-        "`wrap_env` over the native vector env, `PPO`, `SequentialTrainer`",
-        "the policy unflattens observation and mask; pass `headless=True` to trainers",
-    ),
-    "rllib_ppo": Example(
-        "ray",
-        "ray",
-        10_000,
-        600,
-        0.55,
-        "`FiveUpMultiAgentEnv` lists only the seat to act, `MaskedPPOModule`, one policy for all seats; on clusters "
-        "`fiveup train rllib` ([cluster](cluster.md))",
-        "the standard route has one Python object per match; RLlib's environment check takes illegal actions",
-    ),
-    "rlcard_dqn": Example(
-        "rlcard",
-        "rlcard",
-        20_000,
-        512,
-        0.55,
-        '`rlcard.make("five-up")`, `DQNAgent` in all seats, `step_back`',
-        "rewards only at the end of an episode; one match in Python",
-    ),
-    "agilerl_ppo": Example(
-        "agilerl",
-        "agilerl",
-        60_000,
-        512,
-        0.6,
-        "`PPO` and its `RolloutBuffer` on the native vector env, masks from its infos",
-        "separate environment; its `collect_rollouts` cuts advantages one row too early at the end of an episode: "
-        "the example has another collector",
-    ),
-    "xuance_ippo": Example(
-        "xuance",
-        "xuance",
-        20_000,
-        512,
-        0.6,
-        "`IPPO_Agents` with `use_actions_mask` over a `RawMultiAgentEnv`: four seats, one network, self-play",
-        "separate environment (numpy 1); all seats act at once, idle ones by a single action; slow Python objects",
-    ),
-    "jax_ppo": Example(
-        "jax",
-        "jax",
-        100_000,
-        1_024,
-        0.6,
-        "self-play PPO: `FiveUpJax` inside one jitted `scan`, by `pure_callback`",
-        "rules run on the host; tested in a separate environment without torch; no `vmap`",
-    ),
+    "torch_ppo": Example("torch", "train", 100_000, 512, 0.75),
+    "sb3_ppo": Example("sb3_contrib", "train", 100_000, 512, 0.6),
+    "torchrl_ppo": Example("torchrl", "torchrl", 60_000, 512, 0.6),
+    "torchrl_mappo": Example("torchrl", "torchrl", 5_000, 1_000, 0.52),
+    "tianshou_ppo": Example("tianshou", "tianshou", 60_000, 512, 0.6),
+    "skrl_ppo": Example("skrl", "skrl", 60_000, 512, 0.6),
+    "rllib_ppo": Example("ray", "ray", 10_000, 600, 0.55),
+    "rlcard_dqn": Example("rlcard", "rlcard", 20_000, 512, 0.55),
+    "agilerl_ppo": Example("agilerl", "agilerl", 60_000, 512, 0.6),
+    "xuance_ippo": Example("xuance", "xuance", 20_000, 512, 0.6),
+    "jax_ppo": Example("jax", "jax", 100_000, 1_024, 0.6),
 }
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -163,18 +69,7 @@ def run_example(name: str, samples: int, matches: int, python: str, seed: int = 
     module = f"{'fiveup_env.' if home == PACKAGE else ''}training.examples.{name}"
     roots = [str(home.parent if home == PACKAGE else home), os.environ.get("PYTHONPATH", "")]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    command = [
-        python,
-        "-m",
-        module,
-        "--samples",
-        str(samples),
-        "--matches",
-        str(matches),
-        "--seed",
-        str(seed),
-        "--json",
-    ]
+    command = [python, "-m", module, f"--samples={samples}", f"--matches={matches}", f"--seed={seed}", "--json"]
     done = subprocess.run(
         command,
         env=os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, roots))},
@@ -186,22 +81,19 @@ def run_example(name: str, samples: int, matches: int, python: str, seed: int = 
     return json.loads(lines[-1]) if done.returncode == 0 else lines[-1]
 
 
-def library_tables(data: dict[str, Any]) -> str:
-    """Return the two Markdown tables: features, and speed."""
-    head = "| example | library, version | features | caveats |\n| --- | --- | --- | --- |"
-    speeds = (
-        "| example | samples | samples/s | samples per CPU second | wins against `random` | `greedy` |\n"
-        "| --- | ---: | ---: | ---: | --- | --- |"
-    )
-    for name, example in EXAMPLES.items():
-        found = data["examples"].get(name)
-        what = f"{found['library']} {found['version']}" if found else example.module
-        head += f"\n| `{name}` | {what} | {example.works} | {example.caveats} |"
-        if found and found["samples"]:
-            wins = [_percent(found["wins"][opponent]) for opponent in ("random", "greedy")]
-            rates = [_rounded(found["samples"] / found[unit]) for unit in ("seconds", "cpu_seconds")]
-            speeds += f"\n| `{name}` | {found['samples']:,} | {' | '.join(rates)} | {' | '.join(wins)} |"
-    return f"{head}\n\n{speeds}"
+def library_table(data: dict[str, Any]) -> str:
+    """Return the speed of all measured examples as a Markdown table."""
+    lines = [
+        "| example | library | samples | samples/s | samples per CPU second | wins against `random` | `greedy` |",
+        "| --- | --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for name in (name for name in EXAMPLES if name in data["examples"]):
+        found = data["examples"][name]
+        wins = [_percent(found["wins"][opponent]) for opponent in ("random", "greedy")]
+        rates = [_rounded(found["samples"] / found[unit]) for unit in ("seconds", "cpu_seconds")]
+        cells = [f"`{name}`", f"{found['library']} {found['version']}", f"{found['samples']:,}", *rates, *wins]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _percent(estimate: dict[str, Any]) -> str:
@@ -221,11 +113,11 @@ def main(
     out: Annotated[Path | None, typer.Option(help="JSON file to update")] = None,
     python: Annotated[list[str] | None, typer.Option(help="LIBRARY=INTERPRETER of another environment")] = None,
     matches: Annotated[int, typer.Option(min=2, help="Matches per opponent of the evaluation")] = 2000,
-    show: Annotated[Path | None, typer.Option("--table", help="Print the tables of a JSON file and exit")] = None,
+    show: Annotated[Path | None, typer.Option("--table", help="Print the table of a JSON file and exit")] = None,
 ) -> None:
-    """Run the examples, check that they learn, and print the tables."""
+    """Run the examples, check that they learn, and print the table."""
     if show is not None:
-        typer.echo(library_tables(json.loads(show.read_text(encoding="utf-8"))))
+        typer.echo(library_table(json.loads(show.read_text(encoding="utf-8"))))
         return
     if unknown := sorted(set(names or ()) - set(EXAMPLES)):
         raise typer.BadParameter(f"there is no example {unknown[0]!r}; examples: {', '.join(EXAMPLES)}")
@@ -243,17 +135,14 @@ def main(
             failed |= "is not installed" not in found
             continue
         data["examples"][name] = found | {"date": date.today().isoformat()}
-        if found["samples"]:
-            learned = found["wins"]["random"]["value"] >= example.wins
-            typer.echo(
-                f"{name}: {found['samples']:,} samples, {_percent(found['wins']['random'])} against random", err=True
-            )
-            if not learned:
-                typer.echo(f"{name}: this is less than {100 * example.wins:.0f}%", err=True)
-                failed = True
+        wins = found["wins"]["random"]
+        typer.echo(f"{name}: {found['samples']:,} samples, {_percent(wins)} against random", err=True)
+        if wins["value"] < example.wins:
+            typer.echo(f"{name}: this is less than {100 * example.wins:.0f}%", err=True)
+            failed = True
         if out is not None:
             out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    typer.echo(library_tables(data))
+    typer.echo(library_table(data))
     if failed:
         raise typer.Exit(1)
 

@@ -1,6 +1,6 @@
 """Tables of measurements in docs/ are those of docs/data; tables of names are complete.
 
-`python -m tests.docs.test_measured` rewrites the tables of docs/libraries.md.
+`python -m tests.docs.test_measured` rewrites the table of docs/libraries.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from training.libraries import EXAMPLES, library_tables
+from training.libraries import EXAMPLES, library_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 LIBRARIES = DOCS / "libraries.md"
@@ -19,10 +19,10 @@ MARKS = re.compile(r"(<!-- libraries -->\n).*?(<!-- /libraries -->)", re.S)
 
 
 def rewritten(text: str) -> str:
-    """The page with the tables of the last run."""
+    """The page with the table of the last run."""
     data = json.loads((DOCS / "data" / "libraries.json").read_text(encoding="utf-8"))
     assert len(MARKS.findall(text)) == 1
-    return MARKS.sub(lambda found: f"{found[1]}{library_tables(data)}\n{found[2]}", text)
+    return MARKS.sub(lambda found: f"{found[1]}{library_table(data)}\n{found[2]}", text)
 
 
 def test_libraries_are_those_of_the_last_run() -> None:
@@ -30,6 +30,7 @@ def test_libraries_are_those_of_the_last_run() -> None:
     assert rewritten(text) == text, "run: python -m tests.docs.test_measured"
     for name in EXAMPLES:
         assert (DOCS.parent / "training" / "examples" / f"{name}.py").exists()
+        assert text.count(f"| `{name}` |") == 2, "a row of features and a row of measurements"
 
 
 def test_the_ablation_table_is_the_measured_one() -> None:

@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from types import MappingProxyType
@@ -25,17 +25,25 @@ from fiveup_env.system.optional import needs as needs
 PLAYERS = 4
 OPPONENTS = ("random", "greedy")
 
-AGAINST_GREEDY: Mapping[str, Any] = MappingProxyType(
+MATCHES, STEPS = 256, 32
+"""Parallel matches, and decisions per match and iteration, of the examples on native environments."""
+
+EPOCHS, MINIBATCH, MINIBATCHES = 4, 1024, 8
+"""Passes over the decisions of an iteration; decisions per gradient step, or gradient steps per pass."""
+
+SELF_PLAY: Mapping[str, Any] = MappingProxyType(
     {
         "num_players": PLAYERS,
-        "opponents": "greedy",
         "episode": "round",
         "continue_match": True,
         "reward": "points",
-        "draws": "auto",
+        "draws": "auto",  # plays forced draws and passes
         "skip_single": True,
     }
 )
+"""Arguments of `SelfPlayVectorEnv` and its adapters in examples that learn all seats."""
+
+AGAINST_GREEDY: Mapping[str, Any] = MappingProxyType({**SELF_PLAY, "opponents": "greedy"})
 """Arguments of `FiveUpVectorEnv` and its adapters in examples whose learner has one side."""
 
 
@@ -115,6 +123,11 @@ def start(train: Callable[[int, int], Outcome], samples: int, description: str |
     print(json.dumps(result) if given.json else _sentence(result))
 
 
+def matches_for(samples: int) -> int:
+    """Return the number of parallel matches: fewer than `MATCHES` for short runs."""
+    return min(MATCHES, -(-samples // STEPS))
+
+
 def compile_kernels() -> None:
     """Use all compiled code once, to exclude compilation from the measurements."""
     playing = SelfPlayVectorEnv(2, draws="auto", skip_single=True)
@@ -129,24 +142,19 @@ def compile_kernels() -> None:
 
 def positive(text: str) -> int:
     """Return a positive integer from the command line."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be a positive integer, not {text!r}")
-    return value
+    return _integer(text, lambda value: value >= 1, "a positive integer")
 
 
 def seed(text: str) -> int:
     """Return a seed from the command line, in the range that all libraries accept."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**31:
-        raise argparse.ArgumentTypeError(f"must be an integer from 0 to 2**31 - 1, not {text!r}")
-    return value
+    return _integer(text, lambda value: 0 <= value < 2**31, "an integer from 0 to 2**31 - 1")
+
+
+def _integer(text: str, fits: Callable[[int], bool], kind: str) -> int:
+    with suppress(ValueError):
+        if fits(value := int(text)):
+            return value
+    raise argparse.ArgumentTypeError(f"must be {kind}, not {text!r}")
 
 
 def _sentence(result: dict[str, Any]) -> str:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, EPOCHS, MINIBATCH, STEPS, Outcome, matches_for, needs, start
 
 with needs("agilerl"):
     import torch
     from agilerl.algorithms import PPO
 
-from fiveup_env.adapters.policy_function import ScoringPolicy
-from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+    from ._torch_parts import agent_of
 
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCH = 4, 1024
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 
 
 class Collector:
@@ -89,7 +87,7 @@ def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - AgileRL shuffles by it
-    env = make_env(min(MATCHES, -(-samples // STEPS)))
+    env = make_env(matches_for(samples))
     agent = make_agent(env)
     outcome = Outcome("agilerl")
     collector = Collector(agent, env, seed)
@@ -99,11 +97,8 @@ def train(samples: int, seed: int) -> Outcome:
             outcome.losses.append(agent.learn())
             outcome.samples += env.num_envs * STEPS
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return agent.actor.head_net.wrapped(agent.actor.extract_features(torch.from_numpy(observation))).numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="agilerl_ppo")
+    actor = agent.actor
+    outcome.policy = agent_of(lambda seen: actor.head_net.wrapped(actor.extract_features(seen)), "agilerl_ppo")
     return outcome
 
 

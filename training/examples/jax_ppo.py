@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import EPOCHS, MINIBATCHES, PLAYERS, SELF_PLAY, STEPS, Outcome, matches_for, needs, start
 
 with needs("jax"):
     import jax
@@ -26,8 +26,6 @@ from fiveup_env.adapters.policy_function import ScoringPolicy
 
 from .._credit import side_advantages
 
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCHES = 4, 8
 CLIP, ENTROPY, VALUE = 0.2, 0.02, 0.5
 GAMMA, LAMBDA = 1.0, 0.9
 
@@ -68,16 +66,8 @@ def loss(weights: Weights, batch: dict[str, jax.Array]) -> jax.Array:
 
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
-    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are not used
-    env = FiveUpJax(
-        matches,
-        num_players=PLAYERS,
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",
-        skip_single=True,
-    )
+    matches = matches_for(samples + STEPS)  # a few decisions are not used
+    env = FiveUpJax(matches, **SELF_PLAY)
     optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(1e-3, eps=1e-5))
     sides = np.arange(PLAYERS) % env.env.num_sides
 

@@ -9,7 +9,7 @@ correct. For runs that can be resumed, opponent mixes and more, see `training/sb
 
 from __future__ import annotations
 
-from ._example import AGAINST_GREEDY, Outcome, needs, start
+from ._example import AGAINST_GREEDY, EPOCHS, MINIBATCH, STEPS, Outcome, matches_for, needs, start
 
 with needs("train"):
     from sb3_contrib import MaskablePPO
@@ -19,9 +19,6 @@ with needs("train"):
     from fiveup_env.envs.sb3 import FiveUpSB3VecEnv
 
 from fiveup_env.agents.network.sb3_checkpoint import MaskablePPOPolicy
-
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCH = 4, 1024
 
 
 class Noting(BaseCallback):
@@ -51,7 +48,7 @@ class Noting(BaseCallback):
 
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
-    matches = min(MATCHES, -(-samples // STEPS))
+    matches = matches_for(samples)
     env = FiveUpSB3VecEnv(matches, **AGAINST_GREEDY)
     model = MaskablePPO(
         "MlpPolicy",

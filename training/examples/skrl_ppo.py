@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, EPOCHS, MINIBATCHES, STEPS, Outcome, matches_for, needs, start
 
 with needs("skrl"):
     import torch
@@ -23,18 +23,10 @@ with needs("skrl"):
     from skrl.models.torch import CategoricalMixin, DeterministicMixin, Model
     from skrl.trainers.torch import SequentialTrainer
     from skrl.utils.spaces.torch import unflatten_tensorized_space
-    from torch import nn
 
-from fiveup_env.adapters.policy_function import ScoringPolicy
+    from ._torch_parts import agent_of, perceptron
+
 from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
-
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCHES = 4, 8
-
-
-def perceptron(inputs: int, outputs: int) -> nn.Sequential:
-    """Two hidden layers."""
-    return nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
 
 
 class Policy(CategoricalMixin, Model):
@@ -43,8 +35,8 @@ class Policy(CategoricalMixin, Model):
     def __init__(self, **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         CategoricalMixin.__init__(self)
-        self.layers = perceptron(self.observation_space["observation"].shape[0], self.num_actions)
-        nn.init.zeros_(self.layers[-1].weight)  # the initial policy is uniform
+        inputs = self.observation_space["observation"].shape[0]
+        self.layers = perceptron(inputs, self.num_actions, uniform=True)
 
     def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
         """Return the output of the model."""
@@ -88,7 +80,7 @@ class CountingPPO(PPO):
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
-    matches = min(MATCHES, -(-samples // STEPS))
+    matches = matches_for(samples)
     native = FiveUpVectorEnv(matches, **AGAINST_GREEDY)
     env = wrap_env(native, wrapper="gymnasium", verbose=False)
     env._seed = seed  # seed of the first reset; skrl has no other way to set it
@@ -121,11 +113,7 @@ def train(samples: int, seed: int) -> Outcome:
         trainer.train()
     outcome.samples = steps * matches
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return policy.layers(torch.from_numpy(observation)).numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="skrl_ppo")
+    outcome.policy = agent_of(policy.layers, "skrl_ppo")
     return outcome
 
 

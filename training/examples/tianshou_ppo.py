@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, EPOCHS, MINIBATCH, STEPS, Outcome, matches_for, needs, start
 
 with needs("tianshou"):
     import torch
@@ -25,15 +25,7 @@ with needs("tianshou"):
 
     from fiveup_env.adapters.tianshou import FiveUpTianshouEnv
 
-from fiveup_env.adapters.policy_function import ScoringPolicy
-
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCH = 4, 1024
-
-
-def perceptron(inputs: int, outputs: int) -> nn.Sequential:
-    """Two hidden layers."""
-    return nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
+    from ._torch_parts import agent_of, perceptron
 
 
 class MaskedActor(nn.Module):
@@ -65,16 +57,11 @@ def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - Tianshou shuffles by it
-    matches = min(MATCHES, -(-samples // STEPS))
-    envs = FiveUpTianshouEnv(
-        matches,
-        seed=seed,
-        **AGAINST_GREEDY,
-    )
+    matches = matches_for(samples)
+    envs = FiveUpTianshouEnv(matches, seed=seed, **AGAINST_GREEDY)
     space = envs.action_space[0]
     inputs = envs.observation_space[0]["observation"].shape[0]
-    layers = perceptron(inputs, int(space.n))
-    nn.init.zeros_(layers[-1].weight)  # the initial policy is uniform
+    layers = perceptron(inputs, int(space.n), uniform=True)
     policy = ProbabilisticActorPolicy(
         actor=MaskedActor(layers),
         dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
@@ -107,11 +94,7 @@ def train(samples: int, seed: int) -> Outcome:
             outcome.losses.extend(stats.get_loss_stats_dict().values())
             collector.reset_buffer(keep_statistics=True)
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return layers(torch.from_numpy(observation)).numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="tianshou_ppo")
+    outcome.policy = agent_of(layers, "tianshou_ppo")
     return outcome
 
 

@@ -12,19 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._example import PLAYERS, Outcome, needs, start
+from ._example import EPOCHS, MINIBATCHES, PLAYERS, SELF_PLAY, STEPS, Outcome, matches_for, needs, start
 
 with needs("train"):
     import torch
     from torch import nn
 
+    from ._torch_parts import agent_of
+
 from fiveup_env import SelfPlayVectorEnv
-from fiveup_env.adapters.policy_function import ScoringPolicy
 
 from .._credit import side_advantages
 
-MATCHES, STEPS = 256, 32  # an iteration is as many decisions as their product
-EPOCHS, MINIBATCHES = 4, 8
 LEARNING_RATE, CLIP, ENTROPY, VALUE = 1e-3, 0.2, 0.02, 0.5
 GAMMA, LAMBDA = 1.0, 0.9
 
@@ -48,16 +47,8 @@ class Agent(nn.Module):
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
-    matches = min(MATCHES, -(-samples // STEPS) + 1)  # a few decisions are not used
-    env = SelfPlayVectorEnv(
-        matches,
-        num_players=PLAYERS,
-        episode="round",
-        continue_match=True,
-        reward="points",
-        draws="auto",  # plays forced draws and passes
-        skip_single=True,
-    )
+    matches = matches_for(samples + STEPS)  # a few decisions are not used
+    env = SelfPlayVectorEnv(matches, **SELF_PLAY)
     now = env.reset(seed)
     agent = Agent(*now.observation.shape[1:], *now.action_mask.shape[1:])
     optimizer = torch.optim.Adam(agent.parameters(), LEARNING_RATE, eps=1e-5)
@@ -106,11 +97,7 @@ def train(samples: int, seed: int) -> Outcome:
                     outcome.losses.append(loss.item())
             outcome.samples += len(chosen)
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return agent(torch.from_numpy(observation), torch.from_numpy(mask))[0].numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="torch_ppo")
+    outcome.policy = agent_of(lambda seen: agent.actor(agent.body(seen)), "torch_ppo")
     return outcome
 
 

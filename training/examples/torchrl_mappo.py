@@ -24,13 +24,12 @@ with needs("torchrl"):
     from torchrl.collectors import Collector
     from torchrl.envs import PettingZooWrapper
     from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
-    from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
 
-    from .torchrl_ppo import Logits
+    from ._torch_parts import agent_of
+    from .torchrl_ppo import Learning, Logits
 
 from fiveup_env import fiveup_v0
-from fiveup_env.adapters.policy_function import ScoringPolicy
 from fiveup_env.adapters.wrappers import MaskInfos
 
 TEAMS = {"even": ["player_0", "player_2"], "odd": ["player_1", "player_3"]}
@@ -105,9 +104,8 @@ def train(samples: int, seed: int) -> Outcome:
         judge.set_keys(value=(team, "state_value"), **{name: (team, name) for name in names})
         judges.append(judge)
     critic_of_mover = ValueOperator(value, in_keys=["state"])
-    objective = ClipPPOLoss(actor(), critic_of_mover, entropy_coeff=0.02, critic_coeff=0.5, normalize_advantage=True)
-    optimizer = torch.optim.Adam(objective.parameters(), 1e-3, eps=1e-5)
     outcome = Outcome("torchrl")
+    learning = Learning(actor(), critic_of_mover, outcome)
     collector = Collector(
         env,
         TensorDictSequential(*(actor(team) for team in TEAMS)),
@@ -128,21 +126,11 @@ def train(samples: int, seed: int) -> Outcome:
             rows = acting_rows(data)
             for _ in range(EPOCHS):
                 for part in torch.randperm(len(rows)).tensor_split(MINIBATCHES):
-                    losses = objective(rows[part])
-                    loss = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
-                    optimizer.zero_grad()
-                    loss.backward()
-                    nn.utils.clip_grad_norm_(objective.parameters(), 0.5)
-                    optimizer.step()
-                    outcome.losses.append(loss.item())
+                    learning.improve(rows[part])
             outcome.samples += len(rows)
     collector.shutdown()
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return logits.layers(torch.from_numpy(observation)).numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="torchrl_mappo")
+    outcome.policy = agent_of(logits.layers, "torchrl_mappo")
     return outcome
 
 

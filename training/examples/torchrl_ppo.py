@@ -9,12 +9,11 @@ correct.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ._example import AGAINST_GREEDY, PLAYERS, Outcome, needs, start
+from ._example import AGAINST_GREEDY, EPOCHS, MINIBATCH, PLAYERS, STEPS, Outcome, matches_for, needs, start
 
 with needs("torchrl"):
     import torch
+    from tensordict import TensorDictBase
     from tensordict.nn import TensorDictModule
     from torch import nn
     from torchrl.collectors import Collector
@@ -25,11 +24,9 @@ with needs("torchrl"):
     from torchrl.objectives import ClipPPOLoss
     from torchrl.objectives.value import GAE
 
-from fiveup_env.adapters.policy_function import ScoringPolicy
-from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
+    from ._torch_parts import agent_of, perceptron
 
-MATCHES, STEPS = 256, 32
-EPOCHS, MINIBATCH = 4, 1024
+from fiveup_env.envs.gymnasium_vector import FiveUpVectorEnv
 
 
 class Logits(nn.Module):
@@ -37,11 +34,7 @@ class Logits(nn.Module):
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, actions)
-        )
-
-        nn.init.zeros_(self.layers[-1].weight)  # the initial policy is uniform
+        self.layers = perceptron(inputs, actions, uniform=True)
 
     def forward(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits and mask; rows without a legal action (end of an episode) get all actions."""
@@ -51,21 +44,36 @@ class Logits(nn.Module):
 
 def make_env(matches: int, seed: int) -> GymWrapper:
     """Return the matches, with actions as integers (not one-hot)."""
-    env = FiveUpVectorEnv(
-        matches,
-        **AGAINST_GREEDY,
-        autoreset_mode="DISABLED",
-    )
+    env = FiveUpVectorEnv(matches, **AGAINST_GREEDY, autoreset_mode="DISABLED")
     env.reset(seed=seed)
     wrapped = GymWrapper(env, categorical_action_encoding=True)
     seats = Bounded(0, PLAYERS - 1, (matches,), dtype=torch.int8)
     return wrapped.set_info_dict_reader(default_info_dict_reader(["seat"], spec=[seats]))
 
 
+class Learning:
+    """PPO's update of an actor and a critic; losses are added to the outcome."""
+
+    def __init__(self, actor: nn.Module, critic: nn.Module, outcome: Outcome) -> None:
+        self.objective = ClipPPOLoss(actor, critic, entropy_coeff=0.02, critic_coeff=0.5, normalize_advantage=True)
+        self.optimizer = torch.optim.Adam(self.objective.parameters(), 1e-3, eps=1e-5)
+        self.losses = outcome.losses
+
+    def improve(self, batch: TensorDictBase) -> None:
+        """Take a gradient step."""
+        losses = self.objective(batch)
+        loss = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.objective.parameters(), 0.5)
+        self.optimizer.step()
+        self.losses.append(loss.item())
+
+
 def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
-    matches = min(MATCHES, -(-samples // STEPS))
+    matches = matches_for(samples)
     env = make_env(matches, seed)
     inputs, actions = env.observation_spec["observation"].shape[-1], env.action_spec.space.n
     logits = Logits(inputs, actions)
@@ -76,15 +84,14 @@ def train(samples: int, seed: int) -> Outcome:
         return_log_prob=True,
     )
     critic = ValueOperator(nn.Sequential(nn.Linear(inputs, 64), nn.ReLU(), nn.Linear(64, 1)))
-    objective = ClipPPOLoss(actor, critic, entropy_coeff=0.02, critic_coeff=0.5, normalize_advantage=True)
+    outcome = Outcome("torchrl")
+    learning = Learning(actor, critic, outcome)
     advantages = GAE(gamma=1.0, lmbda=0.9, value_network=critic)
-    optimizer = torch.optim.Adam(objective.parameters(), 1e-3, eps=1e-5)
     frames = matches * STEPS
     iterations = -(-samples // frames)
     buffer = ReplayBuffer(
         storage=LazyTensorStorage(frames), sampler=SamplerWithoutReplacement(), batch_size=min(MINIBATCH, frames)
     )
-    outcome = Outcome("torchrl")
     collector = Collector(
         env, actor, frames_per_batch=frames, total_frames=iterations * frames, auto_register_policy_transforms=False
     )
@@ -96,22 +103,12 @@ def train(samples: int, seed: int) -> Outcome:
             buffer.extend(data.reshape(-1))
             for _ in range(EPOCHS):
                 for batch in buffer:
-                    losses = objective(batch)
-                    loss = losses["loss_objective"] + losses["loss_critic"] + losses["loss_entropy"]
-                    optimizer.zero_grad()
-                    loss.backward()
-                    nn.utils.clip_grad_norm_(objective.parameters(), 0.5)
-                    optimizer.step()
-                    outcome.losses.append(loss.item())
+                    learning.improve(batch)
             outcome.note_rewards(data["seat"], data["next", "reward"])
             outcome.samples += data.numel()
     collector.shutdown()
 
-    @torch.no_grad()
-    def scores(observation: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return logits.layers(torch.from_numpy(observation)).numpy()
-
-    outcome.policy = ScoringPolicy(scores, PLAYERS, name="torchrl_ppo")
+    outcome.policy = agent_of(logits.layers, "torchrl_ppo")
     return outcome
 
 
