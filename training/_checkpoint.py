@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +37,11 @@ def write_file(path: Path, content: bytes, keep: Path | None = None) -> None:
         os.replace(path, keep)
     os.replace(unfinished, path)
     _sync_folder(path.parent)
+
+
+def write_json(path: Path, data: Any, indent: int = 1) -> None:
+    """Write data to a JSON file atomically."""
+    write_file(path, json.dumps(data, indent=indent).encode())
 
 
 def _sync_folder(folder: Path) -> None:

@@ -166,6 +166,11 @@ class SelfPlayConfig(PPORunConfig):
         """Opponents of the evaluation; agents of the real game do not play small variants."""
         return self.evaluation.opponents if self.variant == GameVariant() else []
 
+    @property
+    def final_matches(self) -> dict[str, int]:
+        """Matches after training by opponent."""
+        return dict.fromkeys(self.opponents_to_evaluate, self.evaluation.final_matches)
+
     @model_validator(mode="after")
     def _parts_fit(self) -> SelfPlayConfig:
         real = self.variant == GameVariant()

@@ -40,7 +40,7 @@ from fiveup_env.system.training_scripts import ConfigError
 from fiveup_env.views.observation import observation_size
 from fiveup_env.views.view import Views
 
-from ._checkpoint import write_file
+from ._checkpoint import write_file, write_json
 
 TEACHER = "teacher"
 """Name of the search's own choice among the players."""
@@ -188,7 +188,7 @@ def make_positions(
     told, identity = folder / "source.json", source.identity()
     if told.exists() and json.loads(told.read_text()) != identity:
         raise ConfigError(f"{folder} holds positions of another source (see {told}): choose another folder")
-    write_file(told, json.dumps(identity, indent=2).encode())
+    write_json(told, identity, indent=2)
     numbers = range(-(-count // source.shard))
     missing = [number for number in numbers if not shard_file(folder, number).exists()]
     for done, _ in enumerate(_made(source, folder, missing, processes), 1):

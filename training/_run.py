@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,11 +15,11 @@ from rich.text import Text
 
 from fiveup_env.agents.protocol import AgentError
 from fiveup_env.agents.registry import make_agent
-from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.evaluation import evaluate
 from fiveup_env.reports.matchup_report import matchup_grid
 from fiveup_env.system.training_scripts import ConfigError
 
-from ._checkpoint import load_checkpoint, write_file
+from ._checkpoint import load_checkpoint, write_file, write_json
 from ._config import ConfigSection, read_config
 from ._config_parts import Evaluation, RunConfig
 from ._mix import SELF, SNAPSHOTS
@@ -222,13 +221,22 @@ def progress_line(decisions: int, speed: str, entropy: float, wins: dict[str, fl
 
 
 def final_evaluation(
-    folder: Path, console: Console, opponents: Iterable[str], match_up: Callable[[str], MatchUp]
+    folder: Path, console: Console, config: Any, policy: Any, opponents: Mapping[str, int], ray: str | None = None
 ) -> None:
-    """Play the match-up with every opponent, write `results.json` and print the tables."""
+    """Play a policy against every opponent, write `results.json` and print the tables.
+
+    Args:
+        folder: folder of the run.
+        console: console for progress lines.
+        config: config of the run, with the players and the seed of the deals.
+        policy: agent or weights file.
+        opponents: matches by name.
+        ray: address of a Ray cluster that plays the matches; None plays them in this process.
+    """
     results = []
-    for name in opponents:
+    for name, matches in opponents.items():
         with busy(console, f"evaluating against {name}"):
-            results.append(match_up(name))
-    write_file(folder / "results.json", json.dumps([result.as_dict() for result in results], indent=2).encode())
+            results.append(evaluate(policy, name, config.players, matches, config.evaluation.seed, ray=ray))
+    write_json(folder / "results.json", [result.as_dict() for result in results], indent=2)
     for result in results:
         Console().print(matchup_grid(result).rich())

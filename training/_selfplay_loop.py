@@ -1,8 +1,35 @@
-"""Loop of self-play runs, used by `selfplay_ppo` and `rllib_selfplay`."""
+"""Loop of self-play runs, used by `selfplay_ppo` and `rllib_selfplay`.
+
+A run writes to its folder:
+
+- `policy.safetensors`: the network, at every evaluation and at the end
+- `curve.json`: every evaluation, with the decisions and seconds of learning before it
+- `results.json`: the final evaluation
+- `config.yaml`: the config of the run
+- `checkpoint.pt` (and the previous one): everything that `--resume` needs
+- `tensorboard/`: `tensorboard --logdir runs`
+
+TensorBoard shows, by decisions learned from (each script names more metrics):
+
+| metric                        | meaning, and values to expect                                                     |
+|-------------------------------|-----------------------------------------------------------------------------------|
+| policy/entropy                | mean entropy of the choices in nats; near 0 early on: raise the entropy bonus     |
+| policy/loss                   | clipped surrogate; only its trend matters                                         |
+| value/loss                    | squared error of the values against the returns                                   |
+| value/explained               | share of the variance of the returns that the values explain; luck limits it      |
+| gradient/norm                 | norm before clipping                                                              |
+| schedule/learning_rate        | current value                                                                     |
+| schedule/entropy_weight       | current value                                                                     |
+| rollout/decisions_per_episode | decisions of all seats per episode                                                |
+| rollout/return_against_NAME   | mean return of the learner's side per episode in that block of the mix            |
+| evaluation/win_rate_against_NAME         | win rate with the most likely action, always on the same deals         |
+| evaluation/points_per_round_against_NAME | the same matches: own display points minus the mean of the others      |
+| speed/samples                 | decisions learned from per second, without evaluations                            |
+| speed/share_PHASE             | share of an iteration that a phase takes; `rest` is the time outside all phases   |
+"""
 
 from __future__ import annotations
 
-import json
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -13,7 +40,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from fiveup_env.agents.network.torch_network import PolicyNetwork
 
-from ._checkpoint import save_checkpoint, write_file
+from ._checkpoint import save_checkpoint, write_json
 from ._config_parts import SelfPlayConfig
 from ._mix import TorchPolicy
 from ._network import save_weights
@@ -88,4 +115,4 @@ class SelfPlayLoop(ABC):
         """Write the network and the curve."""
         facts = {"config": self.config.model_dump(), "decisions": self.decisions, "seconds": round(self.seconds, 1)}
         save_weights(folder / "policy.safetensors", self.network, facts)
-        write_file(folder / "curve.json", json.dumps(self.curve, indent=1).encode())
+        write_json(folder / "curve.json", self.curve)

@@ -25,7 +25,7 @@ from fiveup_env.system.optional import needs
 with needs("train"):
     import torch
 
-    from ._checkpoint import write_file
+    from ._checkpoint import write_json
     from .selfplay_ppo import main as train
 
 BASE: dict[str, Any] = {
@@ -112,7 +112,7 @@ def main(
         console.print(f"{name}: {CHANGES[name]}")
         known = facts | {"runs": runs | {name: run(name)}}
         out.parent.mkdir(parents=True, exist_ok=True)
-        write_file(out, json.dumps(known, indent=1).encode())
+        write_json(out, known)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from fiveup_env.agents.network.torch_network import PolicyNetwork
 from fiveup_env.evaluation import evaluate
 from fiveup_env.system.training_scripts import ConfigError
 
-from ._checkpoint import write_file
+from ._checkpoint import write_file, write_json
 from ._config import ConfigSection, Count, Positive, Share, with_defaults
 from ._config_parts import ResidualNetwork, RunConfig, StageEvaluation
 from ._labels import Learning, learn
@@ -129,13 +129,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
         save_weights(here / "network.safetensors", network, trained)
     assert network is not None
     write_file(folder / "policy.safetensors", (here / "network.safetensors").read_bytes())
-    weights, opponents = folder / "policy.safetensors", config.evaluation.opponents
-    final_evaluation(
-        folder,
-        console,
-        opponents,
-        lambda name: evaluate(weights, name, config.players, opponents[name], config.evaluation.seed),
-    )
+    final_evaluation(folder, console, config, folder / "policy.safetensors", config.evaluation.opponents)
 
 
 def check_players(config: Config) -> None:
@@ -205,7 +199,7 @@ def add_to_curve(folder: Path, network: PolicyNetwork, config: Config, trained: 
     entry = {"stage": trained["stage"], "labelled": trained["labelled"]} | so_far
     rate = found.as_dict()["win_rate"]
     entry |= {"greedy": rate["value"], "interval": rate["interval"]}
-    write_file(file, json.dumps([*before, entry], indent=1).encode())
+    write_json(file, [*before, entry])
 
 
 def note(folder: Path, console: Console, line: dict[str, Any]) -> None:

@@ -7,34 +7,15 @@
 It uses RLlib's new API stack: `_rllib_ppo` is PPO with our sampling; `_rllib_team` has the module (one policy for all
 seats, with illegal actions masked) and the env runner. Credit (`_credit`), rewards (`_standing`) and opponents (`_mix`)
 are those of `selfplay_ppo`. If an env runner or its node dies, its matches and its decisions of that iteration are
-lost; the others continue, and RLlib restarts it when a CPU is free. A run writes to its folder:
+lost; the others continue, and RLlib restarts it when a CPU is free.
 
-- `policy.safetensors`: the network, at every evaluation and at the end
-- `curve.json`: every evaluation, with the decisions and seconds before it
-- `results.json`: the final evaluation, distributed over the cluster
-- `config.yaml`: the config of the run
-- `checkpoint.pt` (and the previous one): everything that `--resume` needs; with the learner in this process, the same
-  number of runners and no dead runner, a resumed run ends with the same bits as an uninterrupted one
-- `tensorboard/`: `tensorboard --logdir runs`
+`_selfplay_loop` lists the files of a run and its metrics. With the learner in this process, the same number of runners
+and no dead runner, a resumed run ends with the same bits as an uninterrupted one. The losses and `value/explained` are
+those of the last minibatch. The phases are sample (env runners), learn and sync (weights). One more metric:
 
-TensorBoard shows, by decisions learned from:
-
-| metric                        | meaning                                                                             |
-|-------------------------------|-------------------------------------------------------------------------------------|
-| policy/entropy                | mean entropy of the choices in nats; near 0 early on: raise the entropy bonus       |
-| policy/loss                   | clipped surrogate of the last minibatch                                             |
-| value/loss                    | squared error of the values in the last minibatch                                   |
-| value/explained               | share of the variance of the returns that the values explain, last minibatch        |
-| gradient/norm                 | norm before clipping, last minibatch                                                |
-| schedule/learning_rate        | current value                                                                       |
-| schedule/entropy_weight       | current value                                                                       |
-| rollout/runners               | env runners that took part; fewer than `env_runners`: some are dead                 |
-| rollout/decisions_per_episode | decisions of all seats per episode                                                  |
-| rollout/return_against_NAME   | mean return of the learner's side per episode in that block of the mix              |
-| evaluation/win_rate_against_NAME         | win rate with the most likely action, always on the same deals           |
-| evaluation/points_per_round_against_NAME | the same matches: own display points minus the mean of the others        |
-| speed/samples                 | decisions learned from per second, without evaluations                              |
-| speed/share_PHASE             | share of an iteration: sample (env runners), learn, sync (weights), rest            |
+| metric          | meaning                                                             |
+|-----------------|---------------------------------------------------------------------|
+| rollout/runners | env runners that took part; fewer than `env_runners`: some are dead |
 """
 
 from __future__ import annotations
@@ -52,7 +33,6 @@ from pydantic import Field, model_validator
 from rich.console import Console
 
 from fiveup_env.agents.network.torch_network import PolicyNetwork
-from fiveup_env.evaluation import evaluate
 from fiveup_env.system.ray_cluster import LOCAL, ClusterError, connected
 from fiveup_env.system.training_scripts import ConfigError
 
@@ -118,7 +98,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     logging.getLogger("ray").setLevel(logging.ERROR)  # `Run` reports dead runners in one line
     check_agents([*config.opponents, *config.evaluation.opponents], config.players, "opponents")
     begin_folder(folder, config)
-    processes, policy, settings = config.env_runners + config.learners, folder / "policy.safetensors", config.evaluation
+    processes, policy = config.env_runners + config.learners, folder / "policy.safetensors"
     try:
         with connected(config.address, "this script", max(processes, os.cpu_count() or 1)):
             if (cpus := int(ray.cluster_resources().get("CPU", 0))) < processes:
@@ -131,13 +111,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
                 algorithm.stop()  # frees its CPUs for the evaluation
                 with suppress(OSError):
                     Path(algorithm.logdir).rmdir()  # RLlib creates an empty folder in the user's home
-            arguments = (config.players, settings.final_matches, settings.seed)
-            final_evaluation(
-                folder,
-                console,
-                config.opponents_to_evaluate,
-                lambda name: evaluate(policy, name, *arguments, ray=config.address),
-            )
+            final_evaluation(folder, console, config, policy, config.final_matches, config.address)
     except ClusterError as error:
         raise ConfigError(str(error)) from error
 

@@ -126,12 +126,8 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
             save_checkpoint(folder, checkpoint(model, opponents))
     write_file(folder / "policy.zip", policy_file(model))
     settings = config.evaluation
-    final_evaluation(
-        folder,
-        console,
-        settings.opponents,
-        lambda name: evaluate(folder / "policy.zip", name, config.players, settings.final_matches, settings.seed),
-    )
+    opponents_to_evaluate = dict.fromkeys(settings.opponents, settings.final_matches)
+    final_evaluation(folder, console, config, folder / "policy.zip", opponents_to_evaluate)
 
 
 def make_learner(config: Config) -> tuple[MaskablePPO, Opponents]:

@@ -6,38 +6,19 @@
 
 From top to bottom: `main` starts a run, `Run` is one iteration, `Learner` has the networks and the loss. Other files:
 config (`_config_parts.SelfPlayConfig`), loop (`_selfplay_loop`), collection (`_rollout`), credit per side (`_credit`),
-rewards (`_standing`), opponents (`_mix`) and network (`_network`). A run writes to its folder:
+rewards (`_standing`), opponents (`_mix`) and network (`_network`).
 
-- `policy.safetensors`: the network, at every evaluation and at the end
-- `curve.json`: every evaluation, with the decisions and seconds of learning before it
-- `results.json`: the final evaluation
-- `config.yaml`: the config of the run
-- `checkpoint.pt` (and the previous one): everything that `--resume` needs; on one thread a resumed run ends with the
-  same bits as an uninterrupted one
-- `tensorboard/`: `tensorboard --logdir runs`
+`_selfplay_loop` lists the files of a run and its metrics. On one thread, a resumed run ends with the same bits as an
+uninterrupted one. The losses are means over the iteration; `value/loss` is halved. The phases are collect (env), infer,
+opponents, judge and learn. More metrics:
 
-TensorBoard shows, by decisions learned from:
-
-| metric                        | meaning, and values to expect                                                     |
-|-------------------------------|-----------------------------------------------------------------------------------|
-| policy/entropy                | mean entropy of the choices in nats; near 0 early on: raise the entropy bonus     |
-| policy/loss                   | clipped surrogate; only its trend matters                                         |
-| policy/kl                     | approximate KL from the acting policy to the updated one; 0.003 to 0.03 is normal |
-| policy/clipped                | share of decisions outside the clip range; above 0.3: lower the learning rate     |
-| policy/teacher_kl             | KL from the policy to the teacher (with a teacher only)                           |
-| value/loss                    | mean squared error of the values against the returns, halved                      |
-| value/explained               | share of the variance of the returns that the values explain; luck limits it      |
-| value/public_loss             | the same loss of the actor's own value head (with a privileged critic only)       |
-| gradient/norm                 | norm before clipping                                                              |
-| schedule/learning_rate        | current value                                                                     |
-| schedule/entropy_weight       | current value                                                                     |
-| schedule/teacher_weight       | current value (with a teacher only)                                               |
-| rollout/decisions_per_episode | decisions of all seats per episode                                                |
-| rollout/return_against_NAME   | mean return of the learner's side per episode in that block of the mix            |
-| evaluation/win_rate_against_NAME         | win rate with the most likely action, always on the same deals         |
-| evaluation/points_per_round_against_NAME | the same matches: own display points minus the mean of the others      |
-| speed/samples                 | decisions learned from per second, without evaluations                            |
-| speed/share_PHASE             | share of an iteration: collect (env), infer, opponents, judge, learn, rest        |
+| metric                   | meaning, and values to expect                                                     |
+|--------------------------|-----------------------------------------------------------------------------------|
+| policy/kl                | approximate KL from the acting policy to the updated one; 0.003 to 0.03 is normal |
+| policy/clipped           | share of decisions outside the clip range; above 0.3: lower the learning rate     |
+| policy/teacher_kl        | KL from the policy to the teacher (with a teacher only)                           |
+| value/public_loss        | the same loss of the actor's own value head (with a privileged critic only)       |
+| schedule/teacher_weight  | current value (with a teacher only)                                               |
 """
 
 from __future__ import annotations
@@ -51,7 +32,7 @@ import torch.nn.functional as F
 from pydantic import Field
 
 from fiveup_env.agents.network.torch_network import PolicyNetwork
-from fiveup_env.evaluation import MatchUp, evaluate
+from fiveup_env.evaluation import evaluate
 
 from . import _config_parts as parts
 from ._mix import Mix, Seen, TorchPolicy
@@ -87,8 +68,7 @@ def main(config_file: Path, *, out: str | None = None, resume: bool = False, see
     else:
         run.begin()
     run.train(folder, console)
-    matches = config.evaluation.final_matches
-    final_evaluation(folder, console, config.opponents_to_evaluate, lambda name: run.match_up(name, matches))
+    final_evaluation(folder, console, config, TorchPolicy(run.network), config.final_matches)
 
 
 class Run(SelfPlayLoop):
@@ -115,7 +95,7 @@ class Run(SelfPlayLoop):
         step = self.env.reset(0)
         self.env.step(step.action_mask.argmax(1))
         for name in self.config.opponents_to_evaluate:
-            self.match_up(name, 1)
+            evaluate(TorchPolicy(self.network), name, self.config.players, 1)
 
     def begin(self) -> None:
         """Deal all matches."""
@@ -137,11 +117,6 @@ class Run(SelfPlayLoop):
         self.iterations += 1
         self.seconds += seconds
         return metrics | clock.shares(seconds) | {"speed/samples": count / seconds}
-
-    def match_up(self, name: str, matches: int) -> MatchUp:
-        """Play the current policy against an agent."""
-        config = self.config
-        return evaluate(TorchPolicy(self.network), name, config.players, matches, config.evaluation.seed)
 
     def checkpoint(self) -> dict[str, Any]:
         """Return everything that the rest of the run depends on."""

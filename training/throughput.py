@@ -28,7 +28,7 @@ with needs("train"):
     import torch
 
     from . import sb3_ppo, selfplay_ppo
-    from ._checkpoint import write_file
+    from ._checkpoint import write_json
 
 MATCHES, STEPS, MINIBATCH = 1024, 32, 1024
 
@@ -126,7 +126,7 @@ def main(
     if out:
         known = json.loads(out.read_text()) if out.exists() else []
         out.parent.mkdir(parents=True, exist_ok=True)
-        write_file(out, json.dumps([*known, found | {"torch": torch.__version__}], indent=1).encode())
+        write_json(out, [*known, found | {"torch": torch.__version__}])
 
 
 if __name__ == "__main__":

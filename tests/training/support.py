@@ -84,5 +84,7 @@ def names_of(metrics: Iterable[str]) -> set[str]:
 
 
 def explained_metrics(script: Any) -> set[str]:
-    """Return the names in the table of metrics of a script."""
-    return set(re.findall(r"^\| (\w+/[^|]*?) *\|", script.__doc__, re.MULTILINE))
+    """Return the names in the tables of metrics of the self-play loop and of a script."""
+    from training import _selfplay_loop
+
+    return set(re.findall(r"^\| (\w+/[^|]*?) *\|", _selfplay_loop.__doc__ + script.__doc__, re.MULTILINE))
