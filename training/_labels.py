@@ -47,21 +47,14 @@ class Batches:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def seen(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return observations float32 [B, F] and likely places of the tiles float32 [B, n, 28]."""
-        return self.codes[rows].float() * self.units, self.belief[rows].float() / 255
-
-    def at(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return values minus the best one, float32 [B, 121] (-inf if illegal), and the best one, float32 [B]."""
-        return self.values[rows].float(), self.value[rows]
-
     def losses(self, network: PolicyNetwork, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return mean cross-entropy to the soft targets, mean squared error of the value, and regret [B].
 
         The regret is the loss of the most likely action by the teacher's estimates. Part of it is noise: the teacher's
         best action is the maximum of noisy means.
         """
-        (observation, belief), (values, value) = self.seen(rows), self.at(rows)
+        observation, belief = self.codes[rows].float() * self.units, self.belief[rows].float() / 255
+        values, value = self.values[rows].float(), self.value[rows]
         legal = torch.isfinite(values)
         logits, guess = network(observation, legal, belief)
         logits = logits.masked_fill(~legal, -1e9)

@@ -8,11 +8,8 @@ With four players the learner plays both seats of a partnership with one policy.
 and snapshots of the policy's own past (see `_opponents`). A run writes to its folder:
 
 - `policy.zip`: the policy, usable wherever an agent is named
-- `results.json`: the final evaluation
-- `config.yaml`: the config of the run
-- `checkpoint.pt` (and the previous one): everything that `--resume` needs; on one thread a resumed run ends with the
-  same bits as an uninterrupted one
-- `tensorboard/`: `tensorboard --logdir runs`
+- `results.json`, `config.yaml`, `checkpoint.pt`, `tensorboard/`: see `_selfplay_loop`; on one thread a resumed run ends
+  with the same bits as an uninterrupted one
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from fiveup_env.adapters.policy_function import ScoringPolicy
 from ._example import PLAYERS
 
 
-def perceptron(inputs: int, outputs: int, *, uniform: bool = False) -> nn.Sequential:
-    """Return a network with two hidden layers; with `uniform`, its initial outputs are equal."""
+def perceptron(inputs: int, outputs: int, *, flat: bool = False) -> nn.Sequential:
+    """Return a network with two hidden layers; with `flat`, its initial outputs do not depend on the input."""
     layers = nn.Sequential(nn.Linear(inputs, 128), nn.ReLU(), nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, outputs))
-    if uniform:
+    if flat:
         nn.init.zeros_(layers[-1].weight)
     return layers
 

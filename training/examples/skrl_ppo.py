@@ -35,8 +35,7 @@ class Policy(CategoricalMixin, Model):
     def __init__(self, **spaces: Any) -> None:
         Model.__init__(self, **spaces)
         CategoricalMixin.__init__(self)
-        inputs = self.observation_space["observation"].shape[0]
-        self.layers = perceptron(inputs, self.num_actions, uniform=True)
+        self.layers = perceptron(self.observation_space["observation"].shape[0], self.num_actions, flat=True)
 
     def compute(self, inputs: dict[str, Any], role: str = "") -> tuple[torch.Tensor, dict[str, Any]]:
         """Return the output of the model."""

@@ -61,7 +61,7 @@ def train(samples: int, seed: int) -> Outcome:
     envs = FiveUpTianshouEnv(matches, seed=seed, **AGAINST_GREEDY)
     space = envs.action_space[0]
     inputs = envs.observation_space[0]["observation"].shape[0]
-    layers = perceptron(inputs, int(space.n), uniform=True)
+    layers = perceptron(inputs, int(space.n), flat=True)
     policy = ProbabilisticActorPolicy(
         actor=MaskedActor(layers),
         dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),

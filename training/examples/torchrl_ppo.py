@@ -34,7 +34,7 @@ class Logits(nn.Module):
 
     def __init__(self, inputs: int, actions: int) -> None:
         super().__init__()
-        self.layers = perceptron(inputs, actions, uniform=True)
+        self.layers = perceptron(inputs, actions, flat=True)
 
     def forward(self, observation: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return logits and mask; rows without a legal action (end of an episode) get all actions."""
