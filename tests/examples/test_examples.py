@@ -46,6 +46,11 @@ def test_example_runs(name: str) -> None:
     )
 
 
+def test_rlcard_uses_the_seed_for_all_its_random_numbers() -> None:
+    """RLCard draws from NumPy's and Python's global generators, which `train` must seed."""
+    assert trained("rlcard_dqn", 512).losses == trained("rlcard_dqn", 512).losses
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 
 import numpy as np
 
@@ -29,6 +30,7 @@ def train(samples: int, seed: int) -> Outcome:
     """Learn from at least `samples` decisions."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - RLCard's agents draw from it
+    random.seed(seed)  # its replay memory draws from this one
     env = make({"seed": seed, "game_num_players": PLAYERS, "game_episode": "round", "game_reward": "points"})
     agent = DQNAgent(
         num_actions=env.num_actions,
