@@ -40,7 +40,7 @@ class EnvOptions:
         max_rounds: truncate the episode after this many rounds without a winner; None for no limit.
         starting_scores: raw points per side at the start, None for zero.
         history_length: if positive, observations include the latest public events of the round (see `write_history`).
-        belief: "none"; "exact": observations include the exact marginals `belief` (see `Views.belief`), about 2, 4 and
+        belief: "none"; "exact": observations include the exact marginals `belief` (see `beliefs_of`), about 2, 4 and
             18 µs per step with 2, 3 and 4 players; "likely": approximate marginals that weigh the choices of the other
             seats (see `approximation`), about 2 to 3 µs. A step of `SelfPlayVectorEnv` without takes 0.2 µs.
         hand_size, target, max_pip: a small variant; the defaults are the real game.

@@ -58,7 +58,7 @@ class StepArrays:
         final_length: [N] int32: steps of the episode.
         final_observation: [N, F] as `observation`; [0, F] unless requested.
         belief: [N, n, 28] float32 with belief="exact" or "likely", else [0, n, 28]: marginals of every tile for the
-            seat to move (see `Views.belief`); n is the largest number of players in the batch.
+            seat to move (see `beliefs_of`); n is the largest number of players in the batch.
         final_belief: [N, n, 28] as `belief`, with `final_observation`; [0, n, 28] without either of them.
         facts: [N] records (dtype `FACTS`); the small arrays above are views of them, so kernels get one pointer.
     """

@@ -117,7 +117,7 @@ class _Examination:
             " remembers in the instance, not in the class or module, and forget it in reset"
         )
         checks.run("own eyes", lambda match: self._ask_again(match, why), played)
-        if isinstance(self._agent, Policy):
+        if is_policy(self._agent):
             policy = self._agent
             decisions = [[d for match in played if match.num_players == n for d in match.decisions] for n in numbers]
             checks.run("batch", lambda rows: self._batch(policy, rows), decisions)

@@ -135,6 +135,13 @@ def test_a_pickle_of_another_version_is_refused() -> None:
         fiveup_v0.raw_env().__setstate__(kept | {"_state": kept["_state"][:-1]})
 
 
+def test_render_without_a_mode_warns() -> None:
+    env = fiveup_v0.raw_env()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
 # ends and errors
 
 

@@ -14,6 +14,8 @@ from fiveup_env.agents.baselines import Greedy
 from fiveup_env.agents.protocol import AgentError, Policy
 from fiveup_env.envs import ENV_ID, register_envs
 from fiveup_env.envs.gymnasium_single import FiveUpEnv
+from fiveup_env.envs.gymnasium_vector_kernels import LOG_SIZE
+from fiveup_env.envs.transition import TERMINATED
 from fiveup_env.rules.actions import DRAW
 from fiveup_env.rules.match import Event, Match
 from fiveup_env.views.view import View
@@ -141,6 +143,19 @@ def test_greedy_opponents_are_greedy() -> None:
                     choices += len(match.legal_actions()) > 1
                 match.play(action)
         assert choices > 50
+
+
+def test_more_happens_than_one_call_can_log() -> None:
+    """Without a learner a whole match is played, in several calls, and nothing is lost from the log."""
+    env = FiveUpEnv(4)
+    env._around = [Greedy()] * 4
+    for seed in range(3):
+        env._seed, env._episode = seed, 0
+        assert env._begin(None, (0, 0), None) == TERMINATED
+        match = Match(4, seed=seed)
+        assert len(env._actions) > LOG_SIZE
+        assert env._events == [event for _, action in env._actions for event in match.play(action)]
+        assert match.winner is not None and env.match == match
 
 
 # the agents around the learner

@@ -119,6 +119,19 @@ class Twofold(Policy):
         return view.legal_actions()[-1]
 
 
+class Duck(Sound):
+    """A policy by its methods alone, with two different rules."""
+
+    def act(self, view: View) -> int:
+        return view.legal_actions()[-1]
+
+    def choose(self, view: View, key: int) -> int:
+        return view.legal_actions()[-1]
+
+    def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
+        return views.observe()[1].argmax(1)
+
+
 class Flat(Policy):
     def act_many(self, views: Views, keys: np.ndarray) -> np.ndarray:
         return views.observe()[1].argmax(1) if len(views) == 1 else np.zeros((len(views), 1), np.int64)
@@ -156,6 +169,7 @@ def test_an_agent_with_a_memory_of_its_own_passes() -> None:
         (Peeks(), "hidden", "tiles that its seat cannot see"),
         (Rows(), "batch", "in the batch, .* in a batch of other rows"),
         (Twofold(), "batch", "asked alone by choose"),
+        (Duck(), "batch", "asked alone by choose"),
         (Flat(), "batch", r"right is one integer a row \[24\]"),
         (Uncopyable(), "made", "cannot be copied for every seat"),
         (object(), "made", "reset"),

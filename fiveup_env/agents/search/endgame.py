@@ -246,7 +246,7 @@ def double_dummy(match: Match, *, equity: bool = True, most_tiles: int = DEFAULT
         raise ValueError(f"{held} tiles are held, more than {most_tiles}")
     actions, later, line = tuple(match.legal_actions()), match.copy(), list[int]()
     values = action_values(match._games, equity=equity)[0]
-    while later.winner is None and later.round_number == match.round_number:
+    while later.game.phase == PLAYING and later.round_number == match.round_number:
         line.append(int(action_values(later._games, equity=equity)[0].argmax()))
         later.play(line[-1])
     return Solution(actions, tuple(float(values[action]) for action in actions), tuple(line))

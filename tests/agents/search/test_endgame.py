@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from fiveup_env.agents.search.endgame import double_dummy
+from fiveup_env.agents.search.endgame import Solution, double_dummy
 from fiveup_env.agents.search.equity import NO_TABLE, table_for, worth
 from fiveup_env.agents.search.pimc import PIMC
 from fiveup_env.jit.compilation import entry
@@ -129,6 +129,13 @@ def test_positions_that_are_refused():
     match = Match.from_deal([TILES[:9], TILES[9:18]], [], 0)
     with pytest.raises(ValueError, match="18 tiles are held, more than 14"):
         double_dummy(match)
+
+
+def test_a_finished_round_has_no_actions():
+    """[6|6] blocks the round (R3.3), and the next one is not dealt yet."""
+    match = Match.from_deal([[(6, 6), (0, 1)], [(2, 3)]], [], 0)
+    match.play(27, deal=False)
+    assert double_dummy(match) == Solution((), (), ())
 
 
 def test_a_known_deal_needs_one_world():
