@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fiveup_env.agents.protocol import Agent as Agent
     from fiveup_env.agents.protocol import AgentError as AgentError
     from fiveup_env.agents.protocol import Policy as Policy
+    from fiveup_env.belief.belief_section import beliefs_of as beliefs_of
     from fiveup_env.belief.exact_belief import Belief as Belief
     from fiveup_env.belief.resample import resample as resample
     from fiveup_env.envs.custom_reward import OwnReward as OwnReward
@@ -69,6 +70,7 @@ _CONTENTS = {
     "rules.actions": ("decode", "describe", "encode"),
     # the knowledge of a seat, and sampling of hidden tiles
     "views.view": ("View", "Views"),
+    "belief.belief_section": ("beliefs_of",),
     "belief.exact_belief": ("Belief",),
     "belief.resample": ("resample",),
     # agents: load one, or write one
