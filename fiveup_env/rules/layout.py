@@ -331,10 +331,10 @@ def lay_on_spinner(game: Game, tile: int, pip: int, other: int) -> None:
 @kernel
 def end_sum_after(game: Game, action: int) -> int:
     """Sum of the counted ends after a legal placement (R5.1), raw; the layout is not changed."""
-    # Without the first test, which rules out most actions, greedy play is 12% slower.
+    total = int64(game.end_sum) + SUM_CHANGE[0, action]
     if action >= LAY_SPINNER and game.spinners[ACTION_PIP[action]] == TERMINAL:
-        return int64(game.end_sum) + SUM_CHANGE[1, action]
-    return int64(game.end_sum) + SUM_CHANGE[0, action]
+        total -= 2 * ACTION_PIP[action]  # as row 1 of SUM_CHANGE, without another look-up on this hot path
+    return total
 
 
 @kernel
