@@ -36,7 +36,7 @@ from fiveup_env.jit.compilation import entry, kernel
 from fiveup_env.rules.random import GOLDEN, mix, stream
 from fiveup_env.rules.record import PLAYING, Game
 from fiveup_env.rules.scoring import side_of
-from fiveup_env.rules.turn import count_legal, nth_legal, play
+from fiveup_env.rules.turn import count_legal, forced_move, nth_legal, play
 
 CHUNK = 64  # iterations between two looks at the clock
 MOST_TIMED = 1 << 17  # iterations that may add a node if the budget is a time
@@ -204,8 +204,9 @@ def search_many(
     scratch = borrow_scratch(scratch)
     for i in range(first, len(games)):
         game = games[i]
-        if count_legal(game) == 1:
-            actions[i] = nth_legal(game, 0)
+        forced = forced_move(game, True)
+        if forced >= 0:
+            actions[i] = forced
             continue
         if chunk == 0 and not prepare(game, int64(game.turn), scratch.beliefs[0], scratch.cells):
             return i

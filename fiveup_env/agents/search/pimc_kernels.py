@@ -29,7 +29,7 @@ from fiveup_env.rules.actions import DRAW, NUM_ACTIONS
 from fiveup_env.rules.random import mix, stream
 from fiveup_env.rules.record import PLAYING, Game
 from fiveup_env.rules.scoring import side_of
-from fiveup_env.rules.turn import count_legal, nth_legal, play
+from fiveup_env.rules.turn import count_legal, forced_move, nth_legal, play
 
 BLOCK = 16
 DROP = 3.0
@@ -226,8 +226,9 @@ def race_many(
     settings, race = settings_row[0], scratch.race[0]
     for i in range(first, len(games)):
         game = games[i]
-        if count_legal(game) == 1 and len(outcomes) == 0:
-            actions[i] = nth_legal(game, 0)
+        forced = forced_move(game, True)
+        if forced >= 0 and len(outcomes) == 0:
+            actions[i] = forced
             continue
         scratch.stack[0] = game
         if not resume and not prepare_race(game, keys[i], ALL_ACTIONS, settings, scratch):
